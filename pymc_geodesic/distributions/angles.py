@@ -13,29 +13,20 @@ import pytensor.tensor as pt
 from pymc.distributions.continuous import CircularContinuous
 from pytensor.tensor.variable import TensorVariable
 
-from pymc_geodesic.distributions.validation import check_numbers, constant_value
+from pymc_geodesic.distributions.base import ChecksObserved
+from pymc_geodesic.distributions.validation import as_float_tensor, check_numbers, constant_value
 from pymc_geodesic.manifolds.circle import wrapped
 
 __all__ = [
     "AngleDistribution",
     "check_mean_direction",
-    "check_resultant_length",
+    "direction_and_length",
     "is_angle",
     "mean_direction",
 ]
 
 # The tolerance of the manifold, for angles stored in single precision.
 _TOLERANCE = 1e-6
-
-
-class AngleDistribution(CircularContinuous):
-    """A distribution of angles from -pi to pi: checks of observed data."""
-
-    def __new__(cls, name: str, *args, observed: Any = None, **kwargs) -> TensorVariable:
-        """Add the variable to the model on the context stack."""
-        if observed is not None:
-            _check_angles(observed, cls.__name__)
-        return super().__new__(cls, name, *args, observed=observed, **kwargs)
 
 
 def mean_direction(rv, size, mu, *others) -> TensorVariable:
@@ -61,18 +52,21 @@ def check_mean_direction(mu: TensorVariable, owner: str) -> None:
     )
 
 
-def check_resultant_length(
-    rho: TensorVariable, owner: str, *, holds: Callable, expected: str
-) -> None:
-    """Raise an error if ``rho`` is known and not a possible resultant length.
+def direction_and_length(
+    mu: Any, rho: Any, owner: str, *, holds: Callable, expected: str
+) -> tuple[TensorVariable, TensorVariable]:
+    """Read mean directions and resultant lengths.
 
     Raises
     ------
     ValueError
         See :func:`~pymc_geodesic.distributions.validation.check_numbers`.
     """
+    mu, rho = as_float_tensor(mu), as_float_tensor(rho)
+    check_mean_direction(mu, owner)
     advice = "To reverse the direction, add pi to `mu`."
     check_numbers(rho, "rho", owner, holds=holds, expected=expected, advice=advice)
+    return mu, rho
 
 
 def is_angle(x):
@@ -80,12 +74,18 @@ def is_angle(x):
     return abs(x) <= np.pi + _TOLERANCE
 
 
-def _check_angles(observed: Any, owner: str) -> None:
-    value = constant_value(observed)
+def _check_angles(x: Any, argument: str, owner: str) -> None:
+    value = constant_value(x)
     if value is None or bool(np.all(is_angle(value))):
         return
     raise ValueError(
-        f"`{owner}` expected finite angles from -pi to pi in `observed`, got values in "
+        f"`{owner}` expected finite angles from -pi to pi in `{argument}`, got values in "
         f"[{np.min(value):.6g}, {np.max(value):.6g}]. Convert degrees with `np.deg2rad`, and wrap "
         "angles with `(x + np.pi) % (2 * np.pi) - np.pi`."
     )
+
+
+class AngleDistribution(ChecksObserved, CircularContinuous):
+    """A distribution of angles from -pi to pi: checks of observed data."""
+
+    check_observed = staticmethod(_check_angles)

@@ -10,20 +10,15 @@ import pymc as pm
 import pytensor.tensor as pt
 
 from pymc.distributions.dist_math import check_parameters
-from pymc.distributions.distribution import SymbolicRandomVariable
-from pymc.distributions.shape_utils import implicit_size_from_params, rv_size_is_none
-from pymc.pytensorf import normalize_rng_param
-from pytensor.tensor.random.utils import normalize_size_param
 from pytensor.tensor.variable import TensorVariable
 
-from pymc_geodesic.distributions.signatures import with_signature
-from pymc_geodesic.distributions.support import on_support
+from pymc_geodesic.distributions.base import RandomGraph, on_manifold, on_support, with_signature
+from pymc_geodesic.distributions.transforms import unit_vector
 from pymc_geodesic.distributions.unit_vectors import (
     UnitVectorDistribution,
     check_shape,
     dimension,
     normalised,
-    on_sphere,
     precision_of,
     quadratic_form,
     sphere_log_area,
@@ -39,24 +34,18 @@ from pymc_geodesic.manifolds import ProjectiveSphere
 __all__ = ["AngularCentralGaussian", "AngularCentralGaussianRV"]
 
 
-class AngularCentralGaussianRV(SymbolicRandomVariable):
+class AngularCentralGaussianRV(RandomGraph):
     """Random graph of :class:`AngularCentralGaussian`."""
 
-    name = "AngularCentralGaussian"
     extended_signature = "[rng],[size],(n,n)->[rng],(n)"
-    _print_name = ("AngularCentralGaussian", "\\operatorname{AngularCentralGaussian}")
 
     @classmethod
-    def rv_op(cls, cov, *, size=None, rng=None):
-        """Build the random variable."""
-        cov = pt.as_tensor(cov)
-        rng, size = normalize_rng_param(rng), normalize_size_param(size)
-        if rv_size_is_none(full := size):
-            full = implicit_size_from_params(cov, ndims_params=cls.ndims_params)
-        shape = (*tuple(full), dimension(cov))
+    def draw(cls, cov, *, size, rng):
+        """Return the generator's next state and draws."""
+        shape = (*tuple(size), dimension(cov))
         next_rng, noise = pm.Normal.dist(size=shape, rng=rng, return_next_rng=True)
         draws = (pt.linalg.cholesky(cov) * noise[..., None, :]).sum(axis=-1)
-        return cls(inputs=[rng, size, cov], outputs=[next_rng, normalised(draws)])(rng, size, cov)
+        return next_rng, normalised(draws)
 
 
 @with_signature()
@@ -143,4 +132,4 @@ class AngularCentralGaussian(UnitVectorDistribution):
         return check_parameters(res, precision.is_positive, msg="cov positive definite")
 
 
-on_sphere(AngularCentralGaussian, ProjectiveSphere())
+on_manifold(AngularCentralGaussian, ProjectiveSphere(), unit_vector)

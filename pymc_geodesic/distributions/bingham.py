@@ -10,25 +10,20 @@ import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
 
-from pymc.distributions.distribution import SymbolicRandomVariable
-from pymc.distributions.shape_utils import implicit_size_from_params, rv_size_is_none
-from pymc.pytensorf import normalize_rng_param
-from pytensor.tensor.random.utils import normalize_size_param
 from pytensor.tensor.variable import TensorVariable
 
+from pymc_geodesic.distributions.base import RandomGraph, on_manifold, on_support, with_signature
 from pymc_geodesic.distributions.bingham_constant import (
     LARGEST_DIMENSION,
     bingham_log_normalizer,
     bingham_saddle,
 )
-from pymc_geodesic.distributions.signatures import with_signature
-from pymc_geodesic.distributions.support import on_support
+from pymc_geodesic.distributions.transforms import unit_vector
 from pymc_geodesic.distributions.unit_vectors import (
     UnitVectorDistribution,
     check_shape,
     dimension,
     normalised,
-    on_sphere,
     quadratic_form,
 )
 from pymc_geodesic.distributions.validation import (
@@ -77,26 +72,20 @@ def _draw_diagonal(theta: TensorVariable, size: Any, rng: TensorVariable):
     return rng, pt.take_along_axis(x, first, axis=-2)[..., 0, :]
 
 
-class BinghamRV(SymbolicRandomVariable):
+class BinghamRV(RandomGraph):
     """Random graph of :class:`Bingham`."""
 
-    name = "Bingham"
     extended_signature = "[rng],[size],(n,n)->[rng],(n)"
-    _print_name = ("Bingham", "\\operatorname{Bingham}")
 
     @classmethod
-    def rv_op(cls, A, *, size=None, rng=None):
-        """Build the random variable."""
-        A = pt.as_tensor(A)
-        rng, size = normalize_rng_param(rng), normalize_size_param(size)
-        if rv_size_is_none(full := size):
-            full = implicit_size_from_params(A, ndims_params=cls.ndims_params)
+    def draw(cls, A, *, size, rng):
+        """Return the generator's next state and draws."""
         values, vectors = pt.linalg.eigh(0.5 * (A + A.mT))
         theta = pt.specify_shape(values, A.type.shape[:-1])
         theta = theta.max(axis=-1, keepdims=True) - theta
-        next_rng, coordinates = _draw_diagonal(theta, full, rng)
+        next_rng, coordinates = _draw_diagonal(theta, size, rng)
         draws = (vectors * coordinates[..., None, :]).sum(axis=-1)
-        return cls(inputs=[rng, size, A], outputs=[next_rng, normalised(draws)])(rng, size, A)
+        return next_rng, normalised(draws)
 
 
 @with_signature()
@@ -189,4 +178,4 @@ class Bingham(UnitVectorDistribution):
         return on_support(res, value, has_unit_norm)
 
 
-on_sphere(Bingham, ProjectiveSphere())
+on_manifold(Bingham, ProjectiveSphere(), unit_vector)

@@ -10,17 +10,12 @@ import numpy as np
 import pytensor.tensor as pt
 
 from pymc.distributions.dist_math import check_parameters
-from pymc.distributions.distribution import SymbolicRandomVariable
-from pymc.distributions.shape_utils import implicit_size_from_params, rv_size_is_none
 from pymc.distributions.transforms import _default_transform
-from pymc.pytensorf import normalize_rng_param
-from pytensor.tensor.random.utils import normalize_size_param
 from pytensor.tensor.variable import TensorVariable
 
 from pymc_geodesic.distributions.angles import AngleDistribution, check_mean_direction, is_angle
+from pymc_geodesic.distributions.base import RandomGraph, on_support, with_signature
 from pymc_geodesic.distributions.kent_constant import log_i0e
-from pymc_geodesic.distributions.signatures import with_signature
-from pymc_geodesic.distributions.support import on_support
 from pymc_geodesic.distributions.transforms import torus
 from pymc_geodesic.distributions.unimodal import draw_unimodal, log_integral
 from pymc_geodesic.distributions.unit_vectors import check_shape, random_signs
@@ -126,34 +121,26 @@ def sine_model_log_normalizer(kappa_1: Any, kappa_2: Any, lam: Any) -> TensorVar
     return -np.log(4.0 * np.pi).astype(log_z.dtype) - parameters[0] - log_z
 
 
-class BivariateVonMisesRV(SymbolicRandomVariable):
+class BivariateVonMisesRV(RandomGraph):
     """Random graph of :class:`BivariateVonMises`."""
 
-    name = "BivariateVonMises"
     extended_signature = "[rng],[size],(n),(n),()->[rng],(n)"
-    _print_name = ("BivariateVonMises", "\\operatorname{BivariateVonMises}")
 
     @classmethod
-    def rv_op(cls, mu, kappa, lam, *, size=None, rng=None):
+    def draw(cls, mu, kappa, lam, *, size, rng):
         """Draw the first angle, and the second given the first."""
-        mu, kappa, lam = (pt.as_tensor(x) for x in (mu, kappa, lam))
-        rng, size = normalize_rng_param(rng), normalize_size_param(size)
-        if rv_size_is_none(full := size):
-            full = implicit_size_from_params(mu, kappa, lam, ndims_params=cls.ndims_params)
         first = _FirstAngle(*pt.broadcast_arrays(kappa[..., 0], kappa[..., 1], lam))
         next_rng, s = draw_unimodal(
-            first.log_density, mode=first.mode, width=first.width, size=full, rng=rng
+            first.log_density, mode=first.mode, width=first.width, size=size, rng=rng
         )
-        next_rng, signs = random_signs((2, *tuple(full)), next_rng)
+        next_rng, signs = random_signs((2, *tuple(size)), next_rng)
         angle = signs[0] * 2.0 * pt.arctan(pt.exp(-s))
         concentration = first.second(pt.sin(angle) ** 2)
-        cosine, squared_sine, next_rng = draw_cosine(2, concentration, full, next_rng)
+        cosine, squared_sine, next_rng = draw_cosine(2, concentration, size, next_rng)
         other = pt.arctan2(signs[1] * pt.sqrt(squared_sine[..., 0]), cosine[..., 0])
         other = other + pt.arctan2(lam * pt.sin(angle), kappa[..., 1])
         draws = wrapped(mu + pt.stack([angle, other], axis=-1))
-        return cls(inputs=[rng, size, mu, kappa, lam], outputs=[next_rng, draws])(
-            rng, size, mu, kappa, lam
-        )
+        return next_rng, draws
 
 
 @with_signature()

@@ -11,42 +11,29 @@ import pymc as pm
 import pytensor.tensor as pt
 
 from pymc.distributions.dist_math import check_parameters
-from pymc.distributions.distribution import SymbolicRandomVariable
-from pymc.distributions.shape_utils import implicit_size_from_params, rv_size_is_none
-from pymc.pytensorf import normalize_rng_param
-from pytensor.tensor.random.utils import normalize_size_param
 from pytensor.tensor.variable import TensorVariable
 
 from pymc_geodesic.distributions.angles import (
     AngleDistribution,
-    check_mean_direction,
-    check_resultant_length,
+    direction_and_length,
     is_angle,
     mean_direction,
 )
-from pymc_geodesic.distributions.signatures import with_signature
-from pymc_geodesic.distributions.support import on_support
-from pymc_geodesic.distributions.validation import as_float_tensor
+from pymc_geodesic.distributions.base import RandomGraph, on_support, with_signature
 from pymc_geodesic.manifolds.circle import wrapped
 
 __all__ = ["Cardioid", "CardioidRV"]
 
 
-class CardioidRV(SymbolicRandomVariable):
+class CardioidRV(RandomGraph):
     """Random graph of :class:`Cardioid`."""
 
-    name = "Cardioid"
     extended_signature = "[rng],[size],(),()->[rng],()"
-    _print_name = ("Cardioid", "\\operatorname{Cardioid}")
 
     @classmethod
-    def rv_op(cls, mu, rho, *, size=None, rng=None):
-        """Build the random variable."""
-        mu, rho = pt.as_tensor(mu), pt.as_tensor(rho)
-        rng, size = normalize_rng_param(rng), normalize_size_param(size)
-        if rv_size_is_none(full := size):
-            full = implicit_size_from_params(mu, rho, ndims_params=cls.ndims_params)
-        options = {"size": full, "return_next_rng": True}
+    def draw(cls, mu, rho, *, size, rng):
+        """Return the generator's next state and draws."""
+        options = {"size": size, "return_next_rng": True}
         # Mix a uniform angle with one of density (1 + cos) / (2 pi), half of which has a sine with
         # the density of a half circle.
         next_rng, choice = pm.Uniform.dist(0.0, 1.0, rng=rng, **options)
@@ -54,7 +41,7 @@ class CardioidRV(SymbolicRandomVariable):
         next_rng, sine = pm.Beta.dist(1.5, 1.5, rng=next_rng, **options)
         angle = pt.where(choice < 2 * rho, 2 * pt.arcsin(2 * sine - 1), uniform)
         draws = wrapped(mu + angle)
-        return cls(inputs=[rng, size, mu, rho], outputs=[next_rng, draws])(rng, size, mu, rho)
+        return next_rng, draws
 
 
 @with_signature()
@@ -115,9 +102,8 @@ class Cardioid(AngleDistribution):
     @classmethod
     def dist(cls, mu: Any, rho: Any, **kwargs) -> TensorVariable:
         """Return a variable that is not registered in a model."""
-        mu, rho = as_float_tensor(mu), as_float_tensor(rho)
-        check_mean_direction(mu, "Cardioid")
-        check_resultant_length(
+        mu, rho = direction_and_length(
+            mu,
             rho,
             "Cardioid",
             holds=lambda rho: (rho >= 0) & (rho <= 0.5),

@@ -5,19 +5,24 @@
 import math
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from pymc.distributions.distribution import Continuous
 from pytensor.compile.sharedvalue import SharedVariable
 from pytensor.tensor.variable import TensorVariable
 from scipy.special import multigammaln
 
+from pymc_geodesic.distributions.base import ChecksObserved
 from pymc_geodesic.distributions.validation import constant_value, finite_value, static_shape
 from pymc_geodesic.manifolds.orthonormal import largest_overlap
 from pymc_geodesic.validation import UNIT_NORM_TOLERANCE
 
 __all__ = [
+    "FrameDistribution",
+    "RotationDistribution",
     "check_frames",
     "check_parameter",
     "check_shape",
@@ -170,3 +175,15 @@ def check_frames(x: Any, argument: str, owner: str, *, rotations: bool = False) 
             f"`{owner}` expected rotation matrices in `{argument}`, got reflections of "
             "determinant -1. Change the sign of one column."
         )
+
+
+class FrameDistribution(ChecksObserved, Continuous):
+    """A distribution of matrices with orthonormal columns: checks of observed data."""
+
+    check_observed = staticmethod(check_frames)
+
+
+class RotationDistribution(ChecksObserved, Continuous):
+    """A distribution of rotation matrices: checks of observed data."""
+
+    check_observed = staticmethod(partial(check_frames, rotations=True))

@@ -10,22 +10,17 @@ import numpy as np
 import pytensor.tensor as pt
 
 from pymc.distributions.dist_math import check_parameters
-from pymc.distributions.distribution import SymbolicRandomVariable
-from pymc.distributions.shape_utils import implicit_size_from_params, rv_size_is_none
-from pymc.pytensorf import normalize_rng_param
-from pytensor.tensor.random.utils import normalize_size_param
 from pytensor.tensor.variable import TensorVariable
 
+from pymc_geodesic.distributions.base import RandomGraph, on_manifold, on_support, with_signature
 from pymc_geodesic.distributions.kent_constant import KentCosine, kent_log_normalizer
-from pymc_geodesic.distributions.signatures import with_signature
-from pymc_geodesic.distributions.support import on_support
+from pymc_geodesic.distributions.transforms import unit_vector
 from pymc_geodesic.distributions.unimodal import draw_unimodal
 from pymc_geodesic.distributions.unit_vectors import (
     UnitVectorDistribution,
     check_shape,
     cosine,
     normalised,
-    on_sphere,
     random_signs,
 )
 from pymc_geodesic.distributions.validation import (
@@ -43,36 +38,28 @@ from pymc_geodesic.validation import UNIT_NORM_TOLERANCE
 __all__ = ["Kent", "KentRV"]
 
 
-class KentRV(SymbolicRandomVariable):
+class KentRV(RandomGraph):
     """Random graph of :class:`Kent`."""
 
-    name = "Kent"
     extended_signature = "[rng],[size],(n,n),(),()->[rng],(n)"
-    _print_name = ("Kent", "\\operatorname{Kent}")
 
     @classmethod
-    def rv_op(cls, frame, kappa, beta, *, size=None, rng=None):
+    def draw(cls, frame, kappa, beta, *, size, rng):
         """Draw the cosine to the mean direction, and then the angle around it."""
-        frame, kappa, beta = (pt.as_tensor(x) for x in (frame, kappa, beta))
-        rng, size = normalize_rng_param(rng), normalize_size_param(size)
-        if rv_size_is_none(full := size):
-            full = implicit_size_from_params(frame, kappa, beta, ndims_params=cls.ndims_params)
         kappa_, beta_ = pt.broadcast_arrays(kappa, beta)
         height = KentCosine(kappa_, beta_)
         next_rng, s = draw_unimodal(
-            height.log_density, mode=height.mode, width=height.width, size=full, rng=rng
+            height.log_density, mode=height.mode, width=height.width, size=size, rng=rng
         )
         squared_sine = 1.0 / pt.cosh(s) ** 2
         # Twice the angle has a von Mises distribution, and all quadrants have the same probability.
-        double, one_minus_square, next_rng = draw_cosine(2, beta_ * squared_sine, full, next_rng)
+        double, one_minus_square, next_rng = draw_cosine(2, beta_ * squared_sine, size, next_rng)
         minor = one_minus_square[..., 0] / (1.0 + double[..., 0])
-        next_rng, signs = random_signs((2, *tuple(full)), next_rng)
+        next_rng, signs = random_signs((2, *tuple(size)), next_rng)
         major = signs[0] * pt.sqrt(0.5 * squared_sine * (1.0 + double[..., 0]))
         parts = [pt.tanh(s), major, signs[1] * pt.sqrt(0.5 * squared_sine * minor)]
         draws = (frame * pt.stack(parts, axis=-1)[..., None, :]).sum(axis=-1)
-        return cls(inputs=[rng, size, frame, kappa, beta], outputs=[next_rng, normalised(draws)])(
-            rng, size, frame, kappa, beta
-        )
+        return next_rng, normalised(draws)
 
 
 @with_signature()
@@ -202,4 +189,4 @@ def _check_frame(frame: TensorVariable) -> None:
         )
 
 
-on_sphere(Kent, Sphere())
+on_manifold(Kent, Sphere(), unit_vector)

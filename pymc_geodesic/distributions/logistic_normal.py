@@ -9,26 +9,18 @@ import pymc as pm
 import pytensor.tensor as pt
 
 from pymc.distributions.dist_math import check_parameters
-from pymc.distributions.distribution import SymbolicRandomVariable
 from pymc.distributions.multivariate import SimplexContinuous
-from pymc.distributions.shape_utils import (
-    implicit_size_from_params,
-    rv_size_is_none,
-    to_tuple,
-)
-from pymc.pytensorf import normalize_rng_param
+from pymc.distributions.shape_utils import to_tuple
 from pytensor.tensor.linalg import cholesky, solve_triangular
-from pytensor.tensor.random.utils import normalize_size_param
 from pytensor.tensor.variable import TensorVariable
 
+from pymc_geodesic.distributions.base import ChecksObserved, RandomGraph, on_support, with_signature
 from pymc_geodesic.distributions.probability_vectors import (
     check_probability_vectors,
     from_logs,
     log_entries,
     sums_to_one,
 )
-from pymc_geodesic.distributions.signatures import with_signature
-from pymc_geodesic.distributions.support import on_support
 from pymc_geodesic.distributions.validation import as_float_tensor, constant_value
 
 __all__ = ["LogisticNormal", "LogisticNormalRV"]
@@ -61,32 +53,19 @@ def _multiply(matrix: TensorVariable, vector: TensorVariable) -> TensorVariable:
     return (matrix @ vector[..., None])[..., 0]
 
 
-class LogisticNormalRV(SymbolicRandomVariable):
+class LogisticNormalRV(RandomGraph):
     """Random graph of :class:`LogisticNormal`."""
 
-    name = "LogisticNormal"
     extended_signature = "[rng],[size],(m),(m,m)->[rng],(n)"
-    _print_name = ("LogisticNormal", "\\operatorname{LogisticNormal}")
 
     @classmethod
-    def rv_op(cls, mu, chol, *, size=None, rng=None):
-        """Build the random variable."""
-        mu = pt.as_tensor(mu)
-        chol = pt.as_tensor(chol)
-        rng = normalize_rng_param(rng)
-        size = normalize_size_param(size)
-        full_size = size
-        if rv_size_is_none(size):
-            full_size = implicit_size_from_params(mu, chol, ndims_params=cls.ndims_params)
-
+    def draw(cls, mu, chol, *, size, rng):
+        """Return the generator's next state and draws."""
         next_rng, noise = pm.Normal.dist(
-            size=(*tuple(full_size), mu.shape[-1]), rng=rng, return_next_rng=True
+            size=(*tuple(size), mu.shape[-1]), rng=rng, return_next_rng=True
         )
         z = mu + _multiply(chol, noise)
-        return cls(
-            inputs=[rng, size, mu, chol],
-            outputs=[next_rng, from_logs(_append_zero(z))],
-        )(rng, size, mu, chol)
+        return next_rng, from_logs(_append_zero(z))
 
 
 def _check_matrix(x: TensorVariable, argument: str, expected: str, is_valid: Any) -> None:
@@ -177,7 +156,7 @@ def _check_shape(mu: TensorVariable, shape: Any) -> None:
 
 
 @with_signature()
-class LogisticNormal(SimplexContinuous):
+class LogisticNormal(ChecksObserved, SimplexContinuous):
     r"""
     Logistic-normal distribution on the simplex.
 
@@ -245,12 +224,7 @@ class LogisticNormal(SimplexContinuous):
 
     rv_type = LogisticNormalRV
     rv_op = LogisticNormalRV.rv_op
-
-    def __new__(cls, name: str, *args, observed: Any = None, **kwargs) -> TensorVariable:
-        """Add the variable to the model on the context stack."""
-        if observed is not None:
-            check_probability_vectors(observed, "observed", "LogisticNormal")
-        return super().__new__(cls, name, *args, observed=observed, **kwargs)
+    check_observed = staticmethod(check_probability_vectors)
 
     @classmethod
     def dist(cls, mu: Any, cov: Any = None, *, chol: Any = None, **kwargs) -> TensorVariable:

@@ -8,27 +8,21 @@ import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
 
-from pymc.distributions.distribution import Continuous, SymbolicRandomVariable
-from pymc.distributions.shape_utils import implicit_size_from_params, rv_size_is_none
-from pymc.distributions.transforms import _default_transform
-from pymc.pytensorf import normalize_rng_param
 from pytensor.tensor.linalg import eigh
-from pytensor.tensor.random.utils import normalize_size_param
 from pytensor.tensor.variable import TensorVariable
 
+from pymc_geodesic.distributions.base import RandomGraph, on_manifold, on_support, with_signature
 from pymc_geodesic.distributions.coordinates import davenport, quaternion_to_matrix
 from pymc_geodesic.distributions.frames import (
-    check_frames,
+    RotationDistribution,
     check_parameter,
     check_shape,
     log_rotations_area,
 )
 from pymc_geodesic.distributions.matrix_constant import log_mean_over_rotations
-from pymc_geodesic.distributions.signatures import with_signature
-from pymc_geodesic.distributions.support import on_support
 from pymc_geodesic.distributions.transforms import rotation
 from pymc_geodesic.distributions.validation import as_float_tensor, static_shape
-from pymc_geodesic.manifolds import SpecialOrthogonal, register_manifold
+from pymc_geodesic.manifolds import SpecialOrthogonal
 from pymc_geodesic.manifolds.orthonormal import is_rotation
 
 __all__ = ["MatrixFisher", "MatrixFisherRV"]
@@ -63,28 +57,21 @@ def _draw_quaternions(parameter: TensorVariable, size, rng):
     return (vectors * chosen[..., None, :]).sum(axis=-1), rng
 
 
-class MatrixFisherRV(SymbolicRandomVariable):
+class MatrixFisherRV(RandomGraph):
     """Random graph of :class:`MatrixFisher`."""
 
-    name = "MatrixFisher"
     extended_signature = "[rng],[size],(n,n)->[rng],(n,n)"
-    _print_name = ("MatrixFisher", "\\operatorname{MatrixFisher}")
 
     @classmethod
-    def rv_op(cls, parameter, *, size=None, rng=None):
-        """Build the random variable."""
-        parameter = pt.as_tensor(parameter)
-        rng, size = normalize_rng_param(rng), normalize_size_param(size)
-        full_size = size
-        if rv_size_is_none(size):
-            full_size = implicit_size_from_params(parameter, ndims_params=cls.ndims_params)
-        quaternions, next_rng = _draw_quaternions(parameter, full_size, rng)
+    def draw(cls, parameter, *, size, rng):
+        """Return the generator's next state and draws."""
+        quaternions, next_rng = _draw_quaternions(parameter, size, rng)
         draws = quaternion_to_matrix(quaternions)
-        return cls(inputs=[rng, size, parameter], outputs=[next_rng, draws])(rng, size, parameter)
+        return next_rng, draws
 
 
 @with_signature()
-class MatrixFisher(Continuous):
+class MatrixFisher(RotationDistribution):
     r"""
     Matrix Fisher distribution of rotations of three-dimensional space.
 
@@ -146,10 +133,10 @@ class MatrixFisher(Continuous):
 
     def __new__(cls, name: str, *args, observed: Any = None, **kwargs) -> TensorVariable:
         """Add the variable to the model on the context stack."""
+        rv = super().__new__(cls, name, *args, observed=observed, **kwargs)
         if observed is not None:
-            check_frames(observed, "observed", "MatrixFisher", rotations=True)
             check_shape({"observed": static_shape(observed)}, (3, 3), "MatrixFisher")
-        return super().__new__(cls, name, *args, observed=observed, **kwargs)
+        return rv
 
     @classmethod
     def dist(cls, F: Any, **kwargs) -> TensorVariable:
@@ -176,9 +163,4 @@ class MatrixFisher(Continuous):
         return on_support(log_density, value, is_rotation)
 
 
-@_default_transform.register(MatrixFisherRV)
-def _matrix_fisher_default_transform(op, rv):
-    return rotation
-
-
-register_manifold(MatrixFisher, SpecialOrthogonal())
+on_manifold(MatrixFisher, SpecialOrthogonal(), rotation)

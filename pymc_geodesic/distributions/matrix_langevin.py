@@ -22,29 +22,23 @@ import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
 
-from pymc.distributions.distribution import Continuous, SymbolicRandomVariable
-from pymc.distributions.shape_utils import implicit_size_from_params, rv_size_is_none
-from pymc.distributions.transforms import _default_transform
-from pymc.pytensorf import normalize_rng_param
 from pytensor.raise_op import Assert
 from pytensor.tensor.linalg import eigh, svd
-from pytensor.tensor.random.utils import normalize_size_param
 from pytensor.tensor.variable import TensorVariable
 
+from pymc_geodesic.distributions.base import RandomGraph, on_manifold, on_support, with_signature
 from pymc_geodesic.distributions.frames import (
-    check_frames,
+    FrameDistribution,
     check_parameter,
     check_shape,
     log_stiefel_area,
     require_frame_shape,
 )
 from pymc_geodesic.distributions.matrix_constant import log_mean_exponential, log_one_column
-from pymc_geodesic.distributions.signatures import with_signature
-from pymc_geodesic.distributions.support import on_support
 from pymc_geodesic.distributions.transforms import frame
 from pymc_geodesic.distributions.validation import as_float_tensor, static_shape
 from pymc_geodesic.distributions.von_mises_fisher import propose_heights
-from pymc_geodesic.manifolds import Stiefel, register_manifold
+from pymc_geodesic.manifolds import Stiefel
 from pymc_geodesic.manifolds.orthonormal import has_orthonormal_columns
 
 __all__ = ["MatrixLangevin", "MatrixLangevinRV", "draw_frames"]
@@ -125,27 +119,20 @@ def _unit(x: TensorVariable) -> TensorVariable:
     return x / pt.sqrt((x * x).sum(axis=-1, keepdims=True))
 
 
-class MatrixLangevinRV(SymbolicRandomVariable):
+class MatrixLangevinRV(RandomGraph):
     """Random graph of :class:`MatrixLangevin`."""
 
-    name = "MatrixLangevin"
     extended_signature = "[rng],[size],(n,p)->[rng],(n,p)"
-    _print_name = ("MatrixLangevin", "\\operatorname{MatrixLangevin}")
 
     @classmethod
-    def rv_op(cls, parameter, *, size=None, rng=None):
-        """Build the random variable."""
-        parameter = pt.as_tensor(parameter)
-        rng, size = normalize_rng_param(rng), normalize_size_param(size)
-        full_size = size
-        if rv_size_is_none(size):
-            full_size = implicit_size_from_params(parameter, ndims_params=cls.ndims_params)
-        draws, next_rng = draw_frames(parameter, size=full_size, rng=rng)
-        return cls(inputs=[rng, size, parameter], outputs=[next_rng, draws])(rng, size, parameter)
+    def draw(cls, parameter, *, size, rng):
+        """Return the generator's next state and draws."""
+        draws, next_rng = draw_frames(parameter, size=size, rng=rng)
+        return next_rng, draws
 
 
 @with_signature()
-class MatrixLangevin(Continuous):
+class MatrixLangevin(FrameDistribution):
     r"""
     Matrix Langevin distribution of frames, also called matrix von Mises-Fisher.
 
@@ -214,8 +201,6 @@ class MatrixLangevin(Continuous):
 
     def __new__(cls, name: str, *args, observed: Any = None, **kwargs) -> TensorVariable:
         """Add the variable to the model on the context stack."""
-        if observed is not None:
-            check_frames(observed, "observed", "MatrixLangevin")
         rv = super().__new__(cls, name, *args, observed=observed, **kwargs)
         if observed is not None:
             shapes = {"observed": static_shape(observed)}
@@ -247,9 +232,4 @@ class MatrixLangevin(Continuous):
         return on_support(log_density, value, has_orthonormal_columns)
 
 
-@_default_transform.register(MatrixLangevinRV)
-def _matrix_langevin_default_transform(op, rv):
-    return frame
-
-
-register_manifold(MatrixLangevin, Stiefel())
+on_manifold(MatrixLangevin, Stiefel(), frame)

@@ -11,51 +11,38 @@ import pymc as pm
 import pytensor.tensor as pt
 
 from pymc.distributions.dist_math import check_parameters
-from pymc.distributions.distribution import SymbolicRandomVariable
-from pymc.distributions.shape_utils import implicit_size_from_params, rv_size_is_none
-from pymc.pytensorf import normalize_rng_param
-from pytensor.tensor.random.utils import normalize_size_param
 from pytensor.tensor.variable import TensorVariable
 
-from pymc_geodesic.distributions.signatures import with_signature
-from pymc_geodesic.distributions.support import on_support
+from pymc_geodesic.distributions.base import RandomGraph, on_manifold, on_support, with_signature
+from pymc_geodesic.distributions.transforms import unit_vector
 from pymc_geodesic.distributions.unit_vectors import (
     UnitVectorDistribution,
     cosine,
     dimension,
     direction_and_number,
     directions_about,
-    on_sphere,
+    mode_at_mu,
 )
-from pymc_geodesic.distributions.validation import (
-    check_lengths,
-    has_unit_norm,
-)
+from pymc_geodesic.distributions.validation import check_lengths, has_unit_norm
 from pymc_geodesic.manifolds import Sphere
 
 __all__ = ["PowerSpherical", "PowerSphericalRV"]
 
 
-class PowerSphericalRV(SymbolicRandomVariable):
+class PowerSphericalRV(RandomGraph):
     """Random graph of :class:`PowerSpherical`."""
 
-    name = "PowerSpherical"
     extended_signature = "[rng],[size],(n),()->[rng],(n)"
-    _print_name = ("PowerSpherical", "\\operatorname{PowerSpherical}")
 
     @classmethod
-    def rv_op(cls, mu, kappa, *, size=None, rng=None):
-        """Build the random variable."""
-        mu, kappa = pt.as_tensor(mu), pt.as_tensor(kappa)
-        rng, size = normalize_rng_param(rng), normalize_size_param(size)
-        if rv_size_is_none(full := size):
-            full = implicit_size_from_params(mu, kappa, ndims_params=cls.ndims_params)
+    def draw(cls, mu, kappa, *, size, rng):
+        """Return the generator's next state and draws."""
         half = 0.5 * (pt.as_tensor(dimension(mu)).astype(kappa.dtype) - 1.0)
         # Half of one minus the cosine keeps digits that the cosine loses.
-        next_rng, y = pm.Beta.dist(half, half + kappa, size=full, rng=rng, return_next_rng=True)
+        next_rng, y = pm.Beta.dist(half, half + kappa, size=size, rng=rng, return_next_rng=True)
         y = y[..., None]
         next_rng, draws = directions_about(mu, 1.0 - 2.0 * y, 4.0 * y * (1.0 - y), next_rng)
-        return cls(inputs=[rng, size, mu, kappa], outputs=[next_rng, draws])(rng, size, mu, kappa)
+        return next_rng, draws
 
 
 @with_signature()
@@ -117,24 +104,15 @@ class PowerSpherical(UnitVectorDistribution):
 
     rv_type = PowerSphericalRV
     rv_op = PowerSphericalRV.rv_op
+    support_point = mode_at_mu
 
     @classmethod
     def dist(cls, mu: Any, kappa: Any, **kwargs) -> TensorVariable:
         """Return a variable that is not registered in a model."""
         mu, kappa = direction_and_number(
-            mu,
-            kappa,
-            argument="kappa",
-            owner="PowerSpherical",
-            holds=lambda kappa: kappa >= 0,
-            expected="concentrations of 0 or more",
-            shape=kwargs.get("shape"),
+            mu, kappa, owner="PowerSpherical", shape=kwargs.get("shape")
         )
         return super().dist([mu, kappa], **kwargs)
-
-    def support_point(rv, size, mu, kappa) -> TensorVariable:
-        """Return the mode."""
-        return pt.broadcast_to(mu, rv.shape)
 
     def logp(value, mu, kappa) -> TensorVariable:
         """Return the log density with respect to the surface measure."""
@@ -153,4 +131,4 @@ class PowerSpherical(UnitVectorDistribution):
         )
 
 
-on_sphere(PowerSpherical, Sphere())
+on_manifold(PowerSpherical, Sphere(), unit_vector)

@@ -11,21 +11,16 @@ import pymc as pm
 import pytensor.tensor as pt
 
 from pymc.distributions.dist_math import check_parameters
-from pymc.distributions.distribution import SymbolicRandomVariable
-from pymc.distributions.shape_utils import implicit_size_from_params, rv_size_is_none
-from pymc.pytensorf import normalize_rng_param
-from pytensor.tensor.random.utils import normalize_size_param
 from pytensor.tensor.variable import TensorVariable
 
-from pymc_geodesic.distributions.signatures import with_signature
-from pymc_geodesic.distributions.support import on_support
+from pymc_geodesic.distributions.base import RandomGraph, on_manifold, on_support, with_signature
+from pymc_geodesic.distributions.transforms import unit_vector
 from pymc_geodesic.distributions.unimodal import log_integral
 from pymc_geodesic.distributions.unit_vectors import (
     UnitVectorDistribution,
     check_shape,
     dimension,
     normalised,
-    on_sphere,
     precision_of,
     quadratic_form,
 )
@@ -41,26 +36,18 @@ from pymc_geodesic.manifolds import Sphere
 __all__ = ["ProjectedNormal", "ProjectedNormalRV"]
 
 
-class ProjectedNormalRV(SymbolicRandomVariable):
+class ProjectedNormalRV(RandomGraph):
     """Random graph of :class:`ProjectedNormal`."""
 
-    name = "ProjectedNormal"
     extended_signature = "[rng],[size],(n),(n,n)->[rng],(n)"
-    _print_name = ("ProjectedNormal", "\\operatorname{ProjectedNormal}")
 
     @classmethod
-    def rv_op(cls, mu, cov, *, size=None, rng=None):
-        """Build the random variable."""
-        mu, cov = pt.as_tensor(mu), pt.as_tensor(cov)
-        rng, size = normalize_rng_param(rng), normalize_size_param(size)
-        if rv_size_is_none(full := size):
-            full = implicit_size_from_params(mu, cov, ndims_params=cls.ndims_params)
-        shape = (*tuple(full), dimension(mu, cov))
+    def draw(cls, mu, cov, *, size, rng):
+        """Return the generator's next state and draws."""
+        shape = (*tuple(size), dimension(mu, cov))
         next_rng, noise = pm.Normal.dist(size=shape, rng=rng, return_next_rng=True)
         draws = mu + (pt.linalg.cholesky(cov) * noise[..., None, :]).sum(axis=-1)
-        return cls(inputs=[rng, size, mu, cov], outputs=[next_rng, normalised(draws)])(
-            rng, size, mu, cov
-        )
+        return next_rng, normalised(draws)
 
 
 def _log_radial_integral(n: TensorVariable, alpha: TensorVariable) -> TensorVariable:
@@ -176,4 +163,4 @@ class ProjectedNormal(UnitVectorDistribution):
         return check_parameters(res, precision.is_positive, msg="cov positive definite")
 
 
-on_sphere(ProjectedNormal, Sphere())
+on_manifold(ProjectedNormal, Sphere(), unit_vector)

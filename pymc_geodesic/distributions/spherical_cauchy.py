@@ -10,52 +10,39 @@ import pymc as pm
 import pytensor.tensor as pt
 
 from pymc.distributions.dist_math import check_parameters
-from pymc.distributions.distribution import SymbolicRandomVariable
-from pymc.distributions.shape_utils import implicit_size_from_params, rv_size_is_none
-from pymc.pytensorf import normalize_rng_param
-from pytensor.tensor.random.utils import normalize_size_param
 from pytensor.tensor.variable import TensorVariable
 
-from pymc_geodesic.distributions.signatures import with_signature
-from pymc_geodesic.distributions.support import on_support
+from pymc_geodesic.distributions.base import RandomGraph, on_manifold, on_support, with_signature
+from pymc_geodesic.distributions.transforms import unit_vector
 from pymc_geodesic.distributions.unit_vectors import (
     UnitVectorDistribution,
     dimension,
     direction_and_number,
+    mode_at_mu,
     normalised,
-    on_sphere,
     sphere_log_area,
 )
-from pymc_geodesic.distributions.validation import (
-    check_lengths,
-    has_unit_norm,
-)
+from pymc_geodesic.distributions.validation import check_lengths, has_unit_norm
 from pymc_geodesic.manifolds import Sphere
 
 __all__ = ["SphericalCauchy", "SphericalCauchyRV"]
 
 
-class SphericalCauchyRV(SymbolicRandomVariable):
+class SphericalCauchyRV(RandomGraph):
     """Random graph of :class:`SphericalCauchy`."""
 
-    name = "SphericalCauchy"
     extended_signature = "[rng],[size],(n),()->[rng],(n)"
-    _print_name = ("SphericalCauchy", "\\operatorname{SphericalCauchy}")
 
     @classmethod
-    def rv_op(cls, mu, rho, *, size=None, rng=None):
+    def draw(cls, mu, rho, *, size, rng):
         """Map a uniform unit vector by the Moebius transformation that takes 0 to rho mu."""
-        mu, rho = pt.as_tensor(mu), pt.as_tensor(rho)
-        rng, size = normalize_rng_param(rng), normalize_size_param(size)
-        if rv_size_is_none(full := size):
-            full = implicit_size_from_params(mu, rho, ndims_params=cls.ndims_params)
-        shape = (*tuple(full), dimension(mu))
+        shape = (*tuple(size), dimension(mu))
         next_rng, noise = pm.Normal.dist(size=shape, rng=rng, return_next_rng=True)
         center = rho[..., None] * mu
         moved = normalised(noise) + center
         scale = (1.0 - rho**2)[..., None] / (moved * moved).sum(axis=-1, keepdims=True)
         draws = normalised(scale * moved + center)
-        return cls(inputs=[rng, size, mu, rho], outputs=[next_rng, draws])(rng, size, mu, rho)
+        return next_rng, draws
 
 
 @with_signature()
@@ -116,6 +103,7 @@ class SphericalCauchy(UnitVectorDistribution):
 
     rv_type = SphericalCauchyRV
     rv_op = SphericalCauchyRV.rv_op
+    support_point = mode_at_mu
 
     @classmethod
     def dist(cls, mu: Any, rho: Any, **kwargs) -> TensorVariable:
@@ -130,10 +118,6 @@ class SphericalCauchy(UnitVectorDistribution):
             shape=kwargs.get("shape"),
         )
         return super().dist([mu, rho], **kwargs)
-
-    def support_point(rv, size, mu, rho) -> TensorVariable:
-        """Return the mode."""
-        return pt.broadcast_to(mu, rv.shape)
 
     def logp(value, mu, rho) -> TensorVariable:
         """Return the log density with respect to the surface measure."""
@@ -154,4 +138,4 @@ class SphericalCauchy(UnitVectorDistribution):
         )
 
 
-on_sphere(SphericalCauchy, Sphere())
+on_manifold(SphericalCauchy, Sphere(), unit_vector)

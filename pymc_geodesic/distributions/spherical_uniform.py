@@ -8,47 +8,42 @@ import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
 
-from pymc.distributions.distribution import Continuous, SymbolicRandomVariable
-from pymc.distributions.shape_utils import get_support_shape, rv_size_is_none
-from pymc.pytensorf import constant_fold, normalize_rng_param
-from pytensor.tensor.random.utils import normalize_size_param
+from pymc.distributions.distribution import Continuous
 from pytensor.tensor.variable import TensorVariable
 
-from pymc_geodesic.distributions.signatures import with_signature
-from pymc_geodesic.distributions.support import on_support
-from pymc_geodesic.distributions.unit_vectors import on_sphere
+from pymc_geodesic.distributions.base import (
+    RandomGraph,
+    WithLength,
+    length_of,
+    on_manifold,
+    on_support,
+    with_signature,
+)
+from pymc_geodesic.distributions.transforms import unit_vector
+from pymc_geodesic.distributions.unit_vectors import normalised
 from pymc_geodesic.distributions.validation import check_unit_vectors, has_unit_norm
 from pymc_geodesic.manifolds import Sphere
 
 __all__ = ["SphericalUniform", "SphericalUniformRV"]
 
 
-class SphericalUniformRV(SymbolicRandomVariable):
+class SphericalUniformRV(RandomGraph):
     """Random graph of :class:`SphericalUniform`."""
 
-    name = "SphericalUniform"
     extended_signature = "[rng],[size],(s)->[rng],(n)"
-    _print_name = ("SphericalUniform", "\\operatorname{SphericalUniform}")
 
     @classmethod
-    def rv_op(cls, support_shape, *, size=None, rng=None):
-        """Build the random variable."""
-        support_shape = pt.as_tensor(support_shape, dtype="int64", ndim=1)
-        rng = normalize_rng_param(rng)
-        size = normalize_size_param(size)
-        full_size = () if rv_size_is_none(size) else tuple(size)
+    def draw(cls, support_shape, *, size, rng):
+        """Return the generator's next state and draws."""
         next_rng, noise = pm.Normal.dist(
-            size=(*full_size, support_shape[0]), rng=rng, return_next_rng=True
+            size=(*tuple(size), support_shape[0]), rng=rng, return_next_rng=True
         )
-        draws = noise / pt.sqrt((noise * noise).sum(axis=-1, keepdims=True))
-        return cls(
-            inputs=[rng, size, support_shape],
-            outputs=[next_rng, draws],
-        )(rng, size, support_shape)
+        draws = normalised(noise)
+        return next_rng, draws
 
 
 @with_signature()
-class SphericalUniform(Continuous):
+class SphericalUniform(WithLength, Continuous):
     r"""
     Uniform distribution on the unit sphere.
 
@@ -98,41 +93,21 @@ class SphericalUniform(Continuous):
 
     rv_type = SphericalUniformRV
     rv_op = SphericalUniformRV.rv_op
-
-    def __new__(
-        cls, name: str, *args, support_shape=None, dims=None, observed: Any = None, **kwargs
-    ) -> TensorVariable:
-        """Add the variable to the model on the context stack."""
-        if observed is not None:
-            check_unit_vectors(observed, "observed", "SphericalUniform")
-        if dims is not None or observed is not None:
-            support_shape = get_support_shape(
-                support_shape=support_shape,
-                shape=None,  # checked by `dist`
-                dims=dims,
-                observed=observed,
-            )
-        return super().__new__(
-            cls, name, *args, support_shape=support_shape, dims=dims, observed=observed, **kwargs
-        )
+    check_observed = staticmethod(check_unit_vectors)
 
     @classmethod
     def dist(cls, *, support_shape: Any = None, **kwargs) -> TensorVariable:
         """Return a variable that is not registered in a model."""
-        support_shape = get_support_shape(
-            support_shape=support_shape, shape=kwargs.get("shape"), ndim_supp=1
+        support_shape, n = length_of(
+            support_shape,
+            kwargs.get("shape"),
+            unknown="`SphericalUniform` expected the dimension n of its space, got none. Pass "
+            "`shape`, `dims`, `observed` or `support_shape`; the last element is n.",
         )
-        if support_shape is None:
-            raise ValueError(
-                "`SphericalUniform` expected the dimension n of its space, got none. Pass `shape`, "
-                "`dims`, `observed` or `support_shape`; the last element is n."
-            )
-        support_shape = pt.as_tensor(support_shape, dtype="int64", ndim=1)
-        [known] = constant_fold([support_shape], raise_not_constant=False)
-        if isinstance(known, np.ndarray) and np.any(known < 2):
+        if n is not None and n < 2:
             raise ValueError(
                 "`SphericalUniform` expected unit vectors of two or more elements in the last "
-                f"axis, got length {known[-1]}. End `shape` or `dims` with 2 or more."
+                f"axis, got length {n}. End `shape` or `dims` with 2 or more."
             )
         return super().dist([support_shape], **kwargs)
 
@@ -150,4 +125,4 @@ class SphericalUniform(Continuous):
         return on_support(pt.full(value.shape[:-1], log_density), value, has_unit_norm)
 
 
-on_sphere(SphericalUniform, Sphere())
+on_manifold(SphericalUniform, Sphere(), unit_vector)

@@ -9,66 +9,48 @@ import pymc as pm
 import pytensor.tensor as pt
 
 from pymc.distributions.dist_math import check_parameters
-from pymc.distributions.distribution import SymbolicRandomVariable
 from pymc.distributions.multivariate import SimplexContinuous
-from pymc.distributions.shape_utils import (
-    convert_dims,
-    get_support_shape,
-    implicit_size_from_params,
-    rv_size_is_none,
-)
+from pymc.distributions.shape_utils import convert_dims
 from pymc.model import modelcontext
-from pymc.pytensorf import constant_fold, normalize_rng_param
 from pytensor.compile.sharedvalue import SharedVariable
-from pytensor.tensor.random.utils import normalize_size_param
 from pytensor.tensor.variable import TensorVariable
 
+from pymc_geodesic.distributions.base import (
+    RandomGraph,
+    WithLength,
+    length_of,
+    on_support,
+    with_signature,
+)
 from pymc_geodesic.distributions.probability_vectors import (
     check_probability_vectors,
     from_logs,
     log_entries,
     sums_to_one,
 )
-from pymc_geodesic.distributions.signatures import with_signature
-from pymc_geodesic.distributions.support import on_support
 from pymc_geodesic.distributions.validation import as_float_tensor, constant_value
 
 __all__ = ["SymmetricDirichlet", "SymmetricDirichletRV"]
 
 
-class SymmetricDirichletRV(SymbolicRandomVariable):
+class SymmetricDirichletRV(RandomGraph):
     """Random graph of :class:`SymmetricDirichlet`."""
 
-    name = "SymmetricDirichlet"
     extended_signature = "[rng],[size],(),(s)->[rng],(n)"
-    _print_name = ("SymmetricDirichlet", "\\operatorname{SymmetricDirichlet}")
 
     @classmethod
-    def rv_op(cls, alpha, support_shape, *, size=None, rng=None):
-        """Build the random variable."""
-        alpha = pt.as_tensor(alpha)
-        support_shape = pt.as_tensor(support_shape, dtype="int64", ndim=1)
-        rng = normalize_rng_param(rng)
-        size = normalize_size_param(size)
-        full_size = size
-        if rv_size_is_none(size):
-            full_size = implicit_size_from_params(
-                alpha, support_shape, ndims_params=cls.ndims_params
-            )
-
+    def draw(cls, alpha, support_shape, *, size, rng):
+        """Return the generator's next state and draws."""
         # G U^(1/alpha) is Gamma(alpha) if G is Gamma(alpha + 1) and U uniform; -log U is
         # exponential. A draw of Gamma(0.001) itself is 0 in floating point half of the time.
         concentration = alpha[..., None]
-        shape = (*tuple(full_size), support_shape[0])
+        shape = (*tuple(size), support_shape[0])
         next_rng, gamma = pm.Gamma.dist(
             concentration + 1.0, 1.0, size=shape, rng=rng, return_next_rng=True
         )
         next_rng, waiting = pm.Exponential.dist(1.0, size=shape, rng=next_rng, return_next_rng=True)
         draws = from_logs(pt.log(gamma) - waiting / concentration)
-        return cls(
-            inputs=[rng, size, alpha, support_shape],
-            outputs=[next_rng, draws],
-        )(rng, size, alpha, support_shape)
+        return next_rng, draws
 
 
 def _check_length(length: Any) -> None:
@@ -82,7 +64,7 @@ def _check_length(length: Any) -> None:
 
 
 @with_signature()
-class SymmetricDirichlet(SimplexContinuous):
+class SymmetricDirichlet(WithLength, SimplexContinuous):
     r"""
     Dirichlet distribution with the same concentration for all K entries.
 
@@ -158,27 +140,15 @@ class SymmetricDirichlet(SimplexContinuous):
 
     rv_type = SymmetricDirichletRV
     rv_op = SymmetricDirichletRV.rv_op
+    check_observed = staticmethod(check_probability_vectors)
 
-    def __new__(
-        cls, name: str, *args, support_shape=None, dims=None, observed: Any = None, **kwargs
-    ) -> TensorVariable:
+    def __new__(cls, name: str, *args, dims=None, **kwargs) -> TensorVariable:
         """Add the variable to the model on the context stack."""
-        if observed is not None:
-            check_probability_vectors(observed, "observed", "SymmetricDirichlet")
-        if dims is not None or observed is not None:
-            support_shape = get_support_shape(
-                support_shape=support_shape,
-                shape=None,  # checked by `dist`
-                dims=dims,
-                observed=observed,
-            )
         if dims is not None:
             length = modelcontext(None).dim_lengths[convert_dims(dims)[-1]]
             if isinstance(length, SharedVariable):  # otherwise `dist` reads it, or it is unknown
                 _check_length(length.get_value())
-        return super().__new__(
-            cls, name, *args, support_shape=support_shape, dims=dims, observed=observed, **kwargs
-        )
+        return super().__new__(cls, name, *args, dims=dims, **kwargs)
 
     @classmethod
     def dist(cls, alpha: Any, *, support_shape: Any = None, **kwargs) -> TensorVariable:
@@ -191,18 +161,14 @@ class SymmetricDirichlet(SimplexContinuous):
                 f"values in [{np.min(known):.6g}, {np.max(known):.6g}]. For almost empty entries "
                 "use a small positive number such as 0.001."
             )
-        support_shape = get_support_shape(
-            support_shape=support_shape, shape=kwargs.get("shape"), ndim_supp=1
+        support_shape, length = length_of(
+            support_shape,
+            kwargs.get("shape"),
+            unknown="`SymmetricDirichlet` expected the number K of probabilities, got none. Pass "
+            "`shape`, `dims`, `observed` or `support_shape`; the last element is K.",
         )
-        if support_shape is None:
-            raise ValueError(
-                "`SymmetricDirichlet` expected the number K of probabilities, got none. Pass "
-                "`shape`, `dims`, `observed` or `support_shape`; the last element is K."
-            )
-        support_shape = pt.as_tensor(support_shape, dtype="int64", ndim=1)
-        [length] = constant_fold([support_shape], raise_not_constant=False)
-        if isinstance(length, np.ndarray):
-            _check_length(length[-1])
+        if length is not None:
+            _check_length(length)
         return super().dist([alpha, support_shape], **kwargs)
 
     def support_point(rv, size, alpha, support_shape) -> TensorVariable:

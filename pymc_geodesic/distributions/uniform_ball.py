@@ -6,42 +6,30 @@ import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
 
-from pymc.distributions.distribution import Continuous, SymbolicRandomVariable
-from pymc.distributions.shape_utils import rv_size_is_none
-from pymc.distributions.transforms import _default_transform
-from pymc.pytensorf import normalize_rng_param
-from pytensor.tensor.random.utils import normalize_size_param
+from pymc.distributions.distribution import Continuous
 from pytensor.tensor.variable import TensorVariable
 
-from pymc_geodesic.distributions.signatures import with_signature
-from pymc_geodesic.distributions.support import on_support
+from pymc_geodesic.distributions.base import RandomGraph, on_manifold, on_support, with_signature
 from pymc_geodesic.distributions.transforms import ball
-from pymc_geodesic.manifolds import Ball, Sphere, register_manifold
+from pymc_geodesic.manifolds import Ball, Sphere
 from pymc_geodesic.validation import UNIT_NORM_TOLERANCE, whole
 
 __all__ = ["UniformBall", "UniformBallRV"]
 
 
-class UniformBallRV(SymbolicRandomVariable):
+class UniformBallRV(RandomGraph):
     """Random graph of :class:`UniformBall`."""
 
-    name = "UniformBall"
     extended_signature = "[rng],[size],(s)->[rng],(n)"
-    _print_name = ("UniformBall", "\\operatorname{UniformBall}")
 
     @classmethod
-    def rv_op(cls, support_shape, *, size=None, rng=None):
-        """Build the random variable."""
-        support_shape = pt.as_tensor(support_shape, dtype="int64", ndim=1)
-        rng, size = normalize_rng_param(rng), normalize_size_param(size)
-        full_size = () if rv_size_is_none(size) else tuple(size)
+    def draw(cls, support_shape, *, size, rng):
+        """Return the generator's next state and draws."""
         next_rng, noise = pm.Normal.dist(
-            size=(*full_size, support_shape[0] + 2), rng=rng, return_next_rng=True
+            size=(*tuple(size), support_shape[0] + 2), rng=rng, return_next_rng=True
         )
         draws = Sphere().project(noise)[..., :-2]
-        return cls(inputs=[rng, size, support_shape], outputs=[next_rng, draws])(
-            rng, size, support_shape
-        )
+        return next_rng, draws
 
 
 @with_signature()
@@ -114,9 +102,4 @@ def _is_inside(x):
     return (x * x).sum(axis=-1) <= 1 + UNIT_NORM_TOLERANCE
 
 
-@_default_transform.register(UniformBallRV)
-def _uniform_ball_default_transform(op, rv):
-    return ball
-
-
-register_manifold(UniformBall, Ball(), on_request=True)
+on_manifold(UniformBall, Ball(), ball, on_request=True)

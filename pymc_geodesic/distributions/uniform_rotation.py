@@ -2,57 +2,42 @@
 #   SPDX-License-Identifier: Apache-2.0
 """The uniform distribution of rotations."""
 
-from typing import Any
-
 import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
 
-from pymc.distributions.distribution import Continuous, SymbolicRandomVariable
-from pymc.distributions.shape_utils import rv_size_is_none
-from pymc.distributions.transforms import _default_transform
-from pymc.pytensorf import normalize_rng_param
-from pytensor.tensor.random.utils import normalize_size_param
 from pytensor.tensor.variable import TensorVariable
 
+from pymc_geodesic.distributions.base import RandomGraph, on_manifold, on_support, with_signature
 from pymc_geodesic.distributions.frames import (
-    check_frames,
+    RotationDistribution,
     check_shape,
     known_shape,
     log_rotations_area,
 )
-from pymc_geodesic.distributions.signatures import with_signature
-from pymc_geodesic.distributions.support import on_support
 from pymc_geodesic.distributions.transforms import rotation
-from pymc_geodesic.manifolds import SpecialOrthogonal, register_manifold
+from pymc_geodesic.manifolds import SpecialOrthogonal
 from pymc_geodesic.manifolds.orthonormal import is_rotation
 
 __all__ = ["UniformRotation", "UniformRotationRV"]
 
 
-class UniformRotationRV(SymbolicRandomVariable):
+class UniformRotationRV(RandomGraph):
     """Random graph of :class:`UniformRotation`."""
 
-    name = "UniformRotation"
     extended_signature = "[rng],[size],(s)->[rng],(n,n)"
-    _print_name = ("UniformRotation", "\\operatorname{UniformRotation}")
 
     @classmethod
-    def rv_op(cls, support_shape, *, size=None, rng=None):
-        """Build the random variable."""
-        support_shape = pt.as_tensor(support_shape, dtype="int64", ndim=1)
+    def draw(cls, support_shape, *, size, rng):
+        """Return the generator's next state and draws."""
         shape = known_shape(support_shape)
-        rng, size = normalize_rng_param(rng), normalize_size_param(size)
-        full_size = () if rv_size_is_none(size) else tuple(size)
-        next_rng, noise = pm.Normal.dist(size=(*full_size, *shape), rng=rng, return_next_rng=True)
+        next_rng, noise = pm.Normal.dist(size=(*tuple(size), *shape), rng=rng, return_next_rng=True)
         draws = SpecialOrthogonal().random_point(noise)
-        return cls(inputs=[rng, size, support_shape], outputs=[next_rng, draws])(
-            rng, size, support_shape
-        )
+        return next_rng, draws
 
 
 @with_signature()
-class UniformRotation(Continuous):
+class UniformRotation(RotationDistribution):
     r"""
     Uniform distribution of rotation matrices.
 
@@ -104,12 +89,6 @@ class UniformRotation(Continuous):
     rv_type = UniformRotationRV
     rv_op = UniformRotationRV.rv_op
 
-    def __new__(cls, name: str, *args, observed: Any = None, **kwargs) -> TensorVariable:
-        """Add the variable to the model on the context stack."""
-        if observed is not None:
-            check_frames(observed, "observed", "UniformRotation", rotations=True)
-        return super().__new__(cls, name, *args, observed=observed, **kwargs)
-
     @classmethod
     def dist(cls, n: int = 3, **kwargs) -> TensorVariable:
         """Return a variable that is not registered in a model."""
@@ -133,9 +112,4 @@ class UniformRotation(Continuous):
         return on_support(log_density, value, is_rotation)
 
 
-@_default_transform.register(UniformRotationRV)
-def _uniform_rotation_default_transform(op, rv):
-    return rotation
-
-
-register_manifold(UniformRotation, SpecialOrthogonal())
+on_manifold(UniformRotation, SpecialOrthogonal(), rotation)

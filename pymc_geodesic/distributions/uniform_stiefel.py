@@ -2,57 +2,42 @@
 #   SPDX-License-Identifier: Apache-2.0
 """The uniform distribution of frames."""
 
-from typing import Any
-
 import pymc as pm
 import pytensor.tensor as pt
 
-from pymc.distributions.distribution import Continuous, SymbolicRandomVariable
-from pymc.distributions.shape_utils import rv_size_is_none
-from pymc.distributions.transforms import _default_transform
-from pymc.pytensorf import normalize_rng_param
-from pytensor.tensor.random.utils import normalize_size_param
 from pytensor.tensor.variable import TensorVariable
 
+from pymc_geodesic.distributions.base import RandomGraph, on_manifold, on_support, with_signature
 from pymc_geodesic.distributions.frames import (
-    check_frames,
+    FrameDistribution,
     check_shape,
     known_shape,
     log_stiefel_area,
     require_frame_shape,
 )
-from pymc_geodesic.distributions.signatures import with_signature
-from pymc_geodesic.distributions.support import on_support
 from pymc_geodesic.distributions.transforms import frame
-from pymc_geodesic.manifolds import Stiefel, register_manifold
+from pymc_geodesic.manifolds import Stiefel
 from pymc_geodesic.manifolds.orthonormal import has_orthonormal_columns
 
 __all__ = ["UniformStiefel", "UniformStiefelRV"]
 
 
-class UniformStiefelRV(SymbolicRandomVariable):
+class UniformStiefelRV(RandomGraph):
     """Random graph of :class:`UniformStiefel`."""
 
-    name = "UniformStiefel"
     extended_signature = "[rng],[size],(s)->[rng],(n,p)"
-    _print_name = ("UniformStiefel", "\\operatorname{UniformStiefel}")
 
     @classmethod
-    def rv_op(cls, support_shape, *, size=None, rng=None):
-        """Build the random variable."""
-        support_shape = pt.as_tensor(support_shape, dtype="int64", ndim=1)
+    def draw(cls, support_shape, *, size, rng):
+        """Return the generator's next state and draws."""
         n, p = known_shape(support_shape)
-        rng, size = normalize_rng_param(rng), normalize_size_param(size)
-        full_size = () if rv_size_is_none(size) else tuple(size)
-        next_rng, noise = pm.Normal.dist(size=(*full_size, n, p), rng=rng, return_next_rng=True)
+        next_rng, noise = pm.Normal.dist(size=(*tuple(size), n, p), rng=rng, return_next_rng=True)
         draws = Stiefel().random_point(noise)
-        return cls(inputs=[rng, size, support_shape], outputs=[next_rng, draws])(
-            rng, size, support_shape
-        )
+        return next_rng, draws
 
 
 @with_signature()
-class UniformStiefel(Continuous):
+class UniformStiefel(FrameDistribution):
     r"""
     Uniform distribution of frames, matrices with orthonormal columns.
 
@@ -111,12 +96,6 @@ class UniformStiefel(Continuous):
     rv_type = UniformStiefelRV
     rv_op = UniformStiefelRV.rv_op
 
-    def __new__(cls, name: str, *args, observed: Any = None, **kwargs) -> TensorVariable:
-        """Add the variable to the model on the context stack."""
-        if observed is not None:
-            check_frames(observed, "observed", "UniformStiefel")
-        return super().__new__(cls, name, *args, observed=observed, **kwargs)
-
     @classmethod
     def dist(cls, n: int, p: int, **kwargs) -> TensorVariable:
         """Return a variable that is not registered in a model."""
@@ -138,9 +117,4 @@ class UniformStiefel(Continuous):
         return on_support(log_density, value, has_orthonormal_columns)
 
 
-@_default_transform.register(UniformStiefelRV)
-def _uniform_stiefel_default_transform(op, rv):
-    return frame
-
-
-register_manifold(UniformStiefel, Stiefel())
+on_manifold(UniformStiefel, Stiefel(), frame)

@@ -12,10 +12,9 @@ import pymc as pm
 import pytensor.tensor as pt
 
 from pymc.distributions.distribution import Continuous
-from pymc.distributions.transforms import _default_transform
 from pytensor.tensor.variable import TensorVariable
 
-from pymc_geodesic.distributions.transforms import unit_vector
+from pymc_geodesic.distributions.base import ChecksObserved
 from pymc_geodesic.distributions.validation import (
     as_float_tensor,
     check_broadcast,
@@ -25,7 +24,6 @@ from pymc_geodesic.distributions.validation import (
     is_data,
     static_shape,
 )
-from pymc_geodesic.manifolds import Manifold, register_manifold
 
 __all__ = [
     "Precision",
@@ -35,8 +33,8 @@ __all__ = [
     "dimension",
     "direction_and_number",
     "directions_about",
+    "mode_at_mu",
     "normalised",
-    "on_sphere",
     "precision_of",
     "quadratic_form",
     "random_signs",
@@ -49,13 +47,13 @@ __all__ = [
 _LONG = 100
 
 
-class UnitVectorDistribution(Continuous):
+class UnitVectorDistribution(ChecksObserved, Continuous):
     """A distribution whose values are unit vectors along the last axis: checks of observed data."""
+
+    check_observed = staticmethod(check_unit_vectors)
 
     def __new__(cls, name: str, *args, observed: Any = None, **kwargs) -> TensorVariable:
         """Add the variable to the model on the context stack."""
-        if observed is not None:
-            check_unit_vectors(observed, "observed", cls.__name__)
         rv = super().__new__(cls, name, *args, observed=observed, **kwargs)
         if observed is not None:
             lengths = {"parameters": rv.type.shape[-1], "observed": static_shape(observed)[-1]}
@@ -67,10 +65,10 @@ def direction_and_number(
     mu: Any,
     number: Any,
     *,
-    argument: str,
     owner: str,
-    holds: Callable,
-    expected: str,
+    argument: str = "kappa",
+    holds: Callable = lambda number: number >= 0,
+    expected: str = "concentrations of 0 or more",
     advice: str = "To concentrate around the opposite direction, change the sign of `mu`.",
     shape: Any = None,
 ) -> tuple[TensorVariable, TensorVariable]:
@@ -82,8 +80,8 @@ def direction_and_number(
         Unit vectors.
     number : tensor_like of float, shape (...)
         One number for each unit vector.
-    argument, owner : str
-        Names of the number and of the distribution in messages.
+    owner, argument : str
+        Names of the distribution and of the number in messages.
     holds, expected, advice
         See :func:`~pymc_geodesic.distributions.validation.check_numbers`.
     shape : tuple of int, optional
@@ -102,14 +100,9 @@ def direction_and_number(
     return mu, number
 
 
-def on_sphere(distribution: type[Continuous], manifold: Manifold) -> None:
-    """Register the sphere as the manifold of a distribution, and its transform for NUTS."""
-    _default_transform.register(distribution.rv_type)(_unit_vector_transform)
-    register_manifold(distribution, manifold)
-
-
-def _unit_vector_transform(op, rv):
-    return unit_vector
+def mode_at_mu(rv, size, mu, *others) -> TensorVariable:
+    """Return the mode of a distribution around ``mu``, as a support point."""
+    return pt.broadcast_to(mu, rv.shape)
 
 
 def check_shape(

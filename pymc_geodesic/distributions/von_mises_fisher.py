@@ -8,27 +8,20 @@ import pymc as pm
 import pytensor.tensor as pt
 
 from pymc.distributions.dist_math import check_parameters
-from pymc.distributions.distribution import SymbolicRandomVariable
-from pymc.distributions.shape_utils import implicit_size_from_params, rv_size_is_none
-from pymc.pytensorf import normalize_rng_param
-from pytensor.tensor.random.utils import normalize_size_param
 from pytensor.tensor.variable import TensorVariable
 
+from pymc_geodesic.distributions.base import RandomGraph, on_manifold, on_support, with_signature
 from pymc_geodesic.distributions.bessel import vmf_log_normalizer
-from pymc_geodesic.distributions.signatures import with_signature
-from pymc_geodesic.distributions.support import on_support
+from pymc_geodesic.distributions.transforms import unit_vector
 from pymc_geodesic.distributions.unit_vectors import (
     UnitVectorDistribution,
     cosine,
     dimension,
     direction_and_number,
     directions_about,
-    on_sphere,
+    mode_at_mu,
 )
-from pymc_geodesic.distributions.validation import (
-    check_lengths,
-    has_unit_norm,
-)
+from pymc_geodesic.distributions.validation import check_lengths, has_unit_norm
 from pymc_geodesic.manifolds import Sphere
 
 __all__ = ["VonMisesFisher", "VonMisesFisherRV", "draw_cosine", "propose_heights"]
@@ -68,30 +61,17 @@ def draw_cosine(n, kappa, size, rng):
     return 1.0 - one_minus_w, one_minus_w * one_plus_w, rng
 
 
-class VonMisesFisherRV(SymbolicRandomVariable):
+class VonMisesFisherRV(RandomGraph):
     """Random graph of :class:`VonMisesFisher`."""
 
-    name = "VonMisesFisher"
     extended_signature = "[rng],[size],(n),()->[rng],(n)"
-    _print_name = ("VonMisesFisher", "\\operatorname{VonMisesFisher}")
 
     @classmethod
-    def rv_op(cls, mu, kappa, *, size=None, rng=None):
-        """Build the random variable."""
-        mu = pt.as_tensor(mu)
-        kappa = pt.as_tensor(kappa)
-        rng = normalize_rng_param(rng)
-        size = normalize_size_param(size)
-        full_size = size
-        if rv_size_is_none(size):
-            full_size = implicit_size_from_params(mu, kappa, ndims_params=cls.ndims_params)
-
-        w, one_minus_w2, next_rng = draw_cosine(dimension(mu), kappa, full_size, rng)
+    def draw(cls, mu, kappa, *, size, rng):
+        """Return the generator's next state and draws."""
+        w, one_minus_w2, next_rng = draw_cosine(dimension(mu), kappa, size, rng)
         next_rng, draws = directions_about(mu, w, one_minus_w2, next_rng)
-        return cls(
-            inputs=[rng, size, mu, kappa],
-            outputs=[next_rng, draws],
-        )(rng, size, mu, kappa)
+        return next_rng, draws
 
 
 @with_signature()
@@ -162,24 +142,15 @@ class VonMisesFisher(UnitVectorDistribution):
 
     rv_type = VonMisesFisherRV
     rv_op = VonMisesFisherRV.rv_op
+    support_point = mode_at_mu
 
     @classmethod
     def dist(cls, mu: Any, kappa: Any, **kwargs) -> TensorVariable:
         """Return a variable that is not registered in a model."""
         mu, kappa = direction_and_number(
-            mu,
-            kappa,
-            argument="kappa",
-            owner="VonMisesFisher",
-            holds=lambda kappa: kappa >= 0,
-            expected="concentrations of 0 or more",
-            shape=kwargs.get("shape"),
+            mu, kappa, owner="VonMisesFisher", shape=kwargs.get("shape")
         )
         return super().dist([mu, kappa], **kwargs)
-
-    def support_point(rv, size, mu, kappa) -> TensorVariable:
-        """Return the mode."""
-        return pt.broadcast_to(mu, rv.shape)
 
     def logp(value, mu, kappa) -> TensorVariable:
         """Return the log density with respect to the surface measure."""
@@ -192,4 +163,4 @@ class VonMisesFisher(UnitVectorDistribution):
         )
 
 
-on_sphere(VonMisesFisher, Sphere())
+on_manifold(VonMisesFisher, Sphere(), unit_vector)

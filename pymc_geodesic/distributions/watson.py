@@ -10,14 +10,10 @@ import numpy as np
 import pytensor.tensor as pt
 
 from pymc.distributions.dist_math import check_parameters
-from pymc.distributions.distribution import SymbolicRandomVariable
-from pymc.distributions.shape_utils import implicit_size_from_params, rv_size_is_none
-from pymc.pytensorf import normalize_rng_param
-from pytensor.tensor.random.utils import normalize_size_param
 from pytensor.tensor.variable import TensorVariable
 
-from pymc_geodesic.distributions.signatures import with_signature
-from pymc_geodesic.distributions.support import on_support
+from pymc_geodesic.distributions.base import RandomGraph, on_manifold, on_support, with_signature
+from pymc_geodesic.distributions.transforms import unit_vector
 from pymc_geodesic.distributions.unimodal import draw_unimodal
 from pymc_geodesic.distributions.unit_vectors import (
     UnitVectorDistribution,
@@ -25,43 +21,33 @@ from pymc_geodesic.distributions.unit_vectors import (
     dimension,
     direction_and_number,
     directions_about,
-    on_sphere,
     random_signs,
 )
-from pymc_geodesic.distributions.validation import (
-    check_lengths,
-    has_unit_norm,
-)
+from pymc_geodesic.distributions.validation import check_lengths, has_unit_norm
 from pymc_geodesic.distributions.watson_constant import SquaredCosine, watson_log_normalizer
 from pymc_geodesic.manifolds import ProjectiveSphere
 
 __all__ = ["Watson", "WatsonRV"]
 
 
-class WatsonRV(SymbolicRandomVariable):
+class WatsonRV(RandomGraph):
     """Random graph of :class:`Watson`."""
 
-    name = "Watson"
     extended_signature = "[rng],[size],(n),()->[rng],(n)"
-    _print_name = ("Watson", "\\operatorname{Watson}")
 
     @classmethod
-    def rv_op(cls, mu, kappa, *, size=None, rng=None):
-        """Build the random variable."""
-        mu, kappa = pt.as_tensor(mu), pt.as_tensor(kappa)
-        rng, size = normalize_rng_param(rng), normalize_size_param(size)
-        if rv_size_is_none(full := size):
-            full = implicit_size_from_params(mu, kappa, ndims_params=cls.ndims_params)
+    def draw(cls, mu, kappa, *, size, rng):
+        """Return the generator's next state and draws."""
         height = SquaredCosine(dimension(mu), kappa)
         next_rng, s = draw_unimodal(
-            height.log_density, mode=height.mode, width=height.width, size=full, rng=rng
+            height.log_density, mode=height.mode, width=height.width, size=size, rng=rng
         )
-        next_rng, signs = random_signs(tuple(full), next_rng)
+        next_rng, signs = random_signs(tuple(size), next_rng)
         along = signs * pt.sqrt(pt.sigmoid(s))
         next_rng, draws = directions_about(
             mu, along[..., None], pt.sigmoid(-s)[..., None], next_rng
         )
-        return cls(inputs=[rng, size, mu, kappa], outputs=[next_rng, draws])(rng, size, mu, kappa)
+        return next_rng, draws
 
 
 @with_signature()
@@ -132,7 +118,6 @@ class Watson(UnitVectorDistribution):
         mu, kappa = direction_and_number(
             mu,
             kappa,
-            argument="kappa",
             owner="Watson",
             holds=lambda kappa: np.ones(kappa.shape, bool),
             expected="concentrations of either sign",
@@ -160,4 +145,4 @@ class Watson(UnitVectorDistribution):
         return check_parameters(res, has_unit_norm(mu), msg="norm of mu = 1 (within 1e-6)")
 
 
-on_sphere(Watson, ProjectiveSphere())
+on_manifold(Watson, ProjectiveSphere(), unit_vector)

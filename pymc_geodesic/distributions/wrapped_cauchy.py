@@ -11,45 +11,32 @@ import pymc as pm
 import pytensor.tensor as pt
 
 from pymc.distributions.dist_math import check_parameters
-from pymc.distributions.distribution import SymbolicRandomVariable
-from pymc.distributions.shape_utils import implicit_size_from_params, rv_size_is_none
-from pymc.pytensorf import normalize_rng_param
-from pytensor.tensor.random.utils import normalize_size_param
 from pytensor.tensor.variable import TensorVariable
 
 from pymc_geodesic.distributions.angles import (
     AngleDistribution,
-    check_mean_direction,
-    check_resultant_length,
+    direction_and_length,
     is_angle,
     mean_direction,
 )
-from pymc_geodesic.distributions.signatures import with_signature
-from pymc_geodesic.distributions.support import on_support
-from pymc_geodesic.distributions.validation import as_float_tensor
+from pymc_geodesic.distributions.base import RandomGraph, on_support, with_signature
 from pymc_geodesic.manifolds.circle import wrapped
 
 __all__ = ["WrappedCauchy", "WrappedCauchyRV"]
 
 
-class WrappedCauchyRV(SymbolicRandomVariable):
+class WrappedCauchyRV(RandomGraph):
     """Random graph of :class:`WrappedCauchy`."""
 
-    name = "WrappedCauchy"
     extended_signature = "[rng],[size],(),()->[rng],()"
-    _print_name = ("WrappedCauchy", "\\operatorname{WrappedCauchy}")
 
     @classmethod
-    def rv_op(cls, mu, rho, *, size=None, rng=None):
-        """Build the random variable."""
-        mu, rho = pt.as_tensor(mu), pt.as_tensor(rho)
-        rng, size = normalize_rng_param(rng), normalize_size_param(size)
-        if rv_size_is_none(full := size):
-            full = implicit_size_from_params(mu, rho, ndims_params=cls.ndims_params)
-        options = {"size": full, "return_next_rng": True}
+    def draw(cls, mu, rho, *, size, rng):
+        """Return the generator's next state and draws."""
+        options = {"size": size, "return_next_rng": True}
         next_rng, turn = pm.Uniform.dist(-0.5, 0.5, rng=rng, **options)
         draws = wrapped(mu + 2 * pt.arctan((1 - rho) / (1 + rho) * pt.tan(np.pi * turn)))
-        return cls(inputs=[rng, size, mu, rho], outputs=[next_rng, draws])(rng, size, mu, rho)
+        return next_rng, draws
 
 
 @with_signature()
@@ -111,9 +98,8 @@ class WrappedCauchy(AngleDistribution):
     @classmethod
     def dist(cls, mu: Any, rho: Any, **kwargs) -> TensorVariable:
         """Return a variable that is not registered in a model."""
-        mu, rho = as_float_tensor(mu), as_float_tensor(rho)
-        check_mean_direction(mu, "WrappedCauchy")
-        check_resultant_length(
+        mu, rho = direction_and_length(
+            mu,
             rho,
             "WrappedCauchy",
             holds=lambda rho: (rho >= 0) & (rho < 1),

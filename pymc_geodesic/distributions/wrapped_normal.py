@@ -11,10 +11,6 @@ import pymc as pm
 import pytensor.tensor as pt
 
 from pymc.distributions.dist_math import check_parameters
-from pymc.distributions.distribution import SymbolicRandomVariable
-from pymc.distributions.shape_utils import implicit_size_from_params, rv_size_is_none
-from pymc.pytensorf import normalize_rng_param
-from pytensor.tensor.random.utils import normalize_size_param
 from pytensor.tensor.variable import TensorVariable
 
 from pymc_geodesic.distributions.angles import (
@@ -23,32 +19,25 @@ from pymc_geodesic.distributions.angles import (
     is_angle,
     mean_direction,
 )
-from pymc_geodesic.distributions.signatures import with_signature
-from pymc_geodesic.distributions.support import on_support
+from pymc_geodesic.distributions.base import RandomGraph, on_support, with_signature
 from pymc_geodesic.distributions.validation import as_float_tensor, check_numbers
 from pymc_geodesic.manifolds.circle import wrapped
 
 __all__ = ["WrappedNormal", "WrappedNormalRV"]
 
 
-class WrappedNormalRV(SymbolicRandomVariable):
+class WrappedNormalRV(RandomGraph):
     """Random graph of :class:`WrappedNormal`."""
 
-    name = "WrappedNormal"
     extended_signature = "[rng],[size],(),()->[rng],()"
-    _print_name = ("WrappedNormal", "\\operatorname{WrappedNormal}")
 
     @classmethod
-    def rv_op(cls, mu, sigma, *, size=None, rng=None):
-        """Build the random variable."""
-        mu, sigma = pt.as_tensor(mu), pt.as_tensor(sigma)
-        rng, size = normalize_rng_param(rng), normalize_size_param(size)
-        if rv_size_is_none(full := size):
-            full = implicit_size_from_params(mu, sigma, ndims_params=cls.ndims_params)
-        options = {"size": full, "return_next_rng": True}
+    def draw(cls, mu, sigma, *, size, rng):
+        """Return the generator's next state and draws."""
+        options = {"size": size, "return_next_rng": True}
         next_rng, noise = pm.Normal.dist(rng=rng, **options)
         draws = wrapped(mu + sigma * noise)
-        return cls(inputs=[rng, size, mu, sigma], outputs=[next_rng, draws])(rng, size, mu, sigma)
+        return next_rng, draws
 
 
 def _log_by_turns(angle: TensorVariable, sigma: TensorVariable) -> TensorVariable:

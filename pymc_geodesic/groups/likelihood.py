@@ -15,7 +15,7 @@ from pymc.util import check_dist_not_registered
 from pytensor.tensor import TensorVariable
 from pytensor.tensor.random.op import RandomVariable
 
-from pymc_geodesic.distributions.signatures import with_signature
+from pymc_geodesic.distributions.base import with_signature
 
 __all__ = ["GroupLikelihood", "GroupLikelihoodRV", "over_all_places", "require_mask", "row_sums"]
 

@@ -18,7 +18,7 @@ from pytensor.graph.traversal import ancestors
 from pytensor.tensor import TensorVariable
 from pytensor.tensor.random.type import RandomType
 
-from pymc_geodesic.distributions.signatures import with_signature
+from pymc_geodesic.distributions.base import with_signature
 from pymc_geodesic.groups.effect_density import EffectDensity, frontier, write_density
 from pymc_geodesic.groups.likelihood import over_all_places, require_distribution, require_mask
 from pymc_geodesic.groups.quadrature import MOST_DIMENSIONS, log_integral

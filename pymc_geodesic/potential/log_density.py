@@ -26,7 +26,7 @@ from pytensor.graph.traversal import io_toposort
 from pytensor.tensor import TensorConstant, TensorVariable
 from pytensor.tensor.type_other import NoneTypeT
 
-from pymc_geodesic.distributions.support import local_remove_support_test
+from pymc_geodesic.distributions.base import local_remove_support_test
 from pymc_geodesic.graph_inputs import graph_input
 from pymc_geodesic.potential.row_starts import local_start
 from pymc_geodesic.potential.stream import Source

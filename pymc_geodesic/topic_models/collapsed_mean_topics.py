@@ -8,15 +8,11 @@ import numpy as np
 import pytensor.tensor as pt
 
 from pymc.distributions.dist_math import check_parameters
-from pymc.distributions.distribution import Continuous, SymbolicRandomVariable
-from pymc.distributions.transforms import _default_transform
-from pymc.pytensorf import normalize_rng_param
-from pytensor.tensor.random.utils import normalize_size_param
+from pymc.distributions.distribution import Continuous
 from pytensor.tensor.variable import TensorVariable
 
+from pymc_geodesic.distributions.base import RandomGraph, on_manifold, on_support, with_signature
 from pymc_geodesic.distributions.bessel import vmf_log_normalizer
-from pymc_geodesic.distributions.signatures import with_signature
-from pymc_geodesic.distributions.support import on_support
 from pymc_geodesic.distributions.transforms import unit_vectors
 from pymc_geodesic.distributions.validation import (
     as_float_tensor,
@@ -24,30 +20,24 @@ from pymc_geodesic.distributions.validation import (
     has_unit_norm,
 )
 from pymc_geodesic.distributions.von_mises_fisher import VonMisesFisher
-from pymc_geodesic.manifolds import Sphere, register_manifold
+from pymc_geodesic.manifolds import Sphere
 
 __all__ = ["CollapsedMeanTopics", "CollapsedMeanTopicsRV"]
 
 
-class CollapsedMeanTopicsRV(SymbolicRandomVariable):
+class CollapsedMeanTopicsRV(RandomGraph):
     """Random graph of :class:`CollapsedMeanTopics`."""
 
-    name = "CollapsedMeanTopics"
     extended_signature = "[rng],[size],(v),(),(),(s)->[rng],(k,v)"
-    _print_name = ("CollapsedMeanTopics", "\\operatorname{CollapsedMeanTopics}")
 
     @classmethod
-    def rv_op(cls, mu, kappa, mean_concentration, n_topics, *, size=None, rng=None):
-        """Build the random variable."""
-        mu, kappa, mean_concentration = map(pt.as_tensor, (mu, kappa, mean_concentration))
-        n_topics = pt.as_tensor(n_topics, dtype="int64", ndim=1)
-        rng, size = normalize_rng_param(rng), normalize_size_param(size)
+    def draw(cls, mu, kappa, mean_concentration, n_topics, *, size, rng):
+        """Return the generator's next state and draws."""
         next_rng, mean = VonMisesFisher.dist(mu, mean_concentration, rng=rng, return_next_rng=True)
         next_rng, draws = VonMisesFisher.dist(
             mean, kappa, size=tuple(n_topics), rng=next_rng, return_next_rng=True
         )
-        inputs = [rng, size, mu, kappa, mean_concentration, n_topics]
-        return cls(inputs=inputs, outputs=[next_rng, draws])(*inputs)
+        return next_rng, draws
 
 
 @with_signature()
@@ -140,9 +130,4 @@ class CollapsedMeanTopics(Continuous):
         )
 
 
-@_default_transform.register(CollapsedMeanTopicsRV)
-def _collapsed_mean_topics_default_transform(op, rv):
-    return unit_vectors
-
-
-register_manifold(CollapsedMeanTopics, Sphere())
+on_manifold(CollapsedMeanTopics, Sphere(), unit_vectors)

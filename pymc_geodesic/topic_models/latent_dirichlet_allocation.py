@@ -18,7 +18,7 @@ from pytensor.tensor.random.utils import normalize_size_param
 from pytensor.tensor.variable import TensorVariable
 from scipy import sparse
 
-from pymc_geodesic.distributions.signatures import with_signature
+from pymc_geodesic.distributions.base import with_signature
 from pymc_geodesic.distributions.validation import as_float_tensor
 from pymc_geodesic.potential.components import register_components
 from pymc_geodesic.potential.expectation import LocalExpectation

@@ -14,9 +14,8 @@ from pymc.pytensorf import normalize_rng_param
 from pytensor.tensor.random.utils import normalize_size_param
 from pytensor.tensor.variable import TensorVariable
 
+from pymc_geodesic.distributions.base import on_support, with_signature
 from pymc_geodesic.distributions.bessel import vmf_log_normalizer
-from pymc_geodesic.distributions.signatures import with_signature
-from pymc_geodesic.distributions.support import on_support
 from pymc_geodesic.distributions.validation import (
     as_float_tensor,
     check_unit_vectors,

@@ -15,7 +15,7 @@ from pytensor.tensor.elemwise import Elemwise
 
 import pymc_geodesic as pmg
 
-from pymc_geodesic.distributions.support import SupportTest
+from pymc_geodesic.distributions.base import SupportTest
 from pymc_geodesic.potential import Potential
 
 MU = np.array([0.6, 0.0, 0.8])
