@@ -20,8 +20,6 @@ ORDER = (
         "schedules",
         "arrays",
         "graph_inputs",
-        "shared_values",
-        "rank_statistics",
         "monte_carlo",
         "component_order",
     ),

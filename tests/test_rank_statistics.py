@@ -10,10 +10,9 @@ import pytest
 
 from scipy.signal import lfilter
 
-import pymc_geodesic.rank_statistics as module
+import pymc_geodesic.monte_carlo as module
 
-from pymc_geodesic.monte_carlo import mcse
-from pymc_geodesic.rank_statistics import effective_sizes, rank_statistics
+from pymc_geodesic.monte_carlo import effective_sizes, mcse, rank_statistics
 
 MOVES = {"frozen": 2, "incomplete": 3}
 

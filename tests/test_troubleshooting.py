@@ -33,7 +33,7 @@ SAYS = {
     "diagnostics/step_halving.py": ["The coupling failed for"],
     "kernel/jax/fresh_process.py": ["The process that makes the draws of a chain has ended"],
     "kernel/jax/after_fork.py": ["JAX expected a process that was not forked"],
-    "potential/batch_deterministics.py": ["`pm.sample` records them for a different random batch"],
+    "potential/deterministics.py": ["`pm.sample` records them for a different random batch"],
     "potential/poles.py": ["has concentrations down to"],
     "potential/random_gradients.py": [
         "The model draws its data by `pm.Minibatch`",
@@ -109,7 +109,7 @@ SAYS = {
         "draw iterations took",
     ],
     "runs/room.py": ["is left out of the result: its draws would take"],
-    "runs/model_data.py": ["has no data that can be stored"],
+    "runs/sampled_models.py": ["has no data that can be stored"],
     "runs/traces.py": ["is left out of the result"],
     "runs/update.py": ["The earlier draws are no start: "],
     "runs/until.py": [

@@ -29,10 +29,10 @@ from benchmarks.harness.declared import Benchmark
 from benchmarks.harness.records import Check, report
 from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.potential import Potential
+from pymc_geodesic.runs.at_draws import PointMaps
 from pymc_geodesic.runs.certificate import certified
 from pymc_geodesic.runs.deterministics import Traced
 from pymc_geodesic.runs.gradients_at_draws import GradientsAt
-from pymc_geodesic.runs.point_maps import PointMaps
 from pymc_geodesic.runs.refined import refined
 
 BENCHMARK = Benchmark(

@@ -96,7 +96,7 @@ def logistic(n: int, d: int = 20, *, batch_size: int = 100) -> Any:
 
 def effective(draws: dict[str, np.ndarray]) -> float:
     """Smallest bulk effective size of all entries."""
-    from pymc_geodesic.rank_statistics import effective_sizes
+    from pymc_geodesic.monte_carlo import effective_sizes
 
     return min(float(np.min(effective_sizes(x))) for x in draws.values())
 

@@ -19,7 +19,7 @@ from pytensor.gradient import disconnected_grad
 from pytensor.graph.basic import Apply
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
-from pymc_geodesic.potential.expectation import LocalExpectation
+from pymc_geodesic.potential.local import LocalExpectation
 
 __all__ = [
     "TOPIC",

@@ -23,8 +23,7 @@ from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph
 
 from pymc_geodesic.kernel.interpreted import Interpreted
-from pymc_geodesic.potential.model_graphs import graph_of_model, model_of_graph
-from pymc_geodesic.potential.renewed_graphs import renew
+from pymc_geodesic.potential.model_graphs import graph_of_model, model_of_graph, renew
 from pymc_geodesic.runs.sample import sample
 from pymc_geodesic.sampling.log import log
 

@@ -17,13 +17,13 @@ from pytensor.scalar.basic import Cast
 from pytensor.tensor import TensorConstant, TensorVariable
 from pytensor.tensor.elemwise import Elemwise
 
+from pymc_geodesic.graph_inputs import LARGE_CONSTANT
 from pymc_geodesic.kernel.interpreted import Interpreted
 from pymc_geodesic.potential.batch_structure import batched_variables
-from pymc_geodesic.potential.expectation import find_expectations
+from pymc_geodesic.potential.local import find_expectations
 from pymc_geodesic.potential.log_density import LogDensity, without_checks
 from pymc_geodesic.potential.packed import is_packed
 from pymc_geodesic.potential.stream import Source
-from pymc_geodesic.shared_values import LARGE_CONSTANT
 
 __all__ = [
     "NoRowDensity",

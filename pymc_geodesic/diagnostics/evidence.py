@@ -12,7 +12,7 @@ import pandas as pd
 
 from pymc_geodesic.diagnostics.findings import Finding
 from pymc_geodesic.run_record import RunRecord
-from pymc_geodesic.runs.shorter_steps import shorter
+from pymc_geodesic.runs.positions import shorter
 
 __all__ = [
     "SIGNIFICANT",

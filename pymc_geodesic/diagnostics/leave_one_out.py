@@ -17,7 +17,7 @@ from pymc.model import Model
 from scipy.special import logsumexp
 
 from pymc_geodesic.rows.builders import as_sampled, given_model
-from pymc_geodesic.runs.posterior_points import Point
+from pymc_geodesic.runs.at_draws import Point
 from pymc_geodesic.runs.row_densities import RowDensities
 from pymc_geodesic.validation import data_tree, whole
 

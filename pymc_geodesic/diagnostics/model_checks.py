@@ -19,7 +19,7 @@ from pymc_geodesic.diagnostics.thermostat_checks import LARGEST_DAMPING
 from pymc_geodesic.potential.minibatch import find_batch_sources
 from pymc_geodesic.potential.total_size import wrong_sizes
 from pymc_geodesic.run_record import ModeRecord, RunRecord, advice_on_modes, of_modes
-from pymc_geodesic.runs.shorter_steps import is_tuned, shorter
+from pymc_geodesic.runs.positions import is_tuned, shorter
 
 __all__ = [
     "SEVERAL",

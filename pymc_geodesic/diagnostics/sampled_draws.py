@@ -16,7 +16,7 @@ from pymc_geodesic.diagnostics.gradients import ModelPoints
 from pymc_geodesic.kernel.interpreted import Interpreted
 from pymc_geodesic.kernel.representatives import without_seam
 from pymc_geodesic.manifolds import Manifold
-from pymc_geodesic.manifolds.recorded import recorded_manifolds
+from pymc_geodesic.manifolds.registry import recorded_manifolds
 from pymc_geodesic.run_record import RunRecord
 
 __all__ = ["points_of_run", "sampled_draws"]

@@ -21,7 +21,7 @@ from pymc_geodesic.diagnostics.evidence import (
 )
 from pymc_geodesic.diagnostics.findings import Finding
 from pymc_geodesic.diagnostics.thermostat_checks import damping, thermostat
-from pymc_geodesic.runs.shorter_steps import is_tuned, shorter
+from pymc_geodesic.runs.positions import is_tuned, shorter
 from pymc_geodesic.tuning.velocity_heat import HOT
 
 __all__ = ["check_sampler"]

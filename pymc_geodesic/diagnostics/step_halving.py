@@ -16,7 +16,7 @@ from pymc.model import Model
 from pymc_geodesic.diagnostics.extrapolation import extrapolated, has_failed, statistics_of
 from pymc_geodesic.entry_names import entry_name
 from pymc_geodesic.kernel.representatives import without_seam
-from pymc_geodesic.manifolds.recorded import recorded_manifolds
+from pymc_geodesic.manifolds.registry import recorded_manifolds
 from pymc_geodesic.rows.builders import given_model
 from pymc_geodesic.run_record import ATTRIBUTE
 from pymc_geodesic.runs.choose_step import StepArgument

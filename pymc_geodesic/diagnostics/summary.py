@@ -23,7 +23,7 @@ from pymc_geodesic.diagnostics.direction_statistics import (
 from pymc_geodesic.diagnostics.frames import frame_statistics
 from pymc_geodesic.diagnostics.geometry import geometries
 from pymc_geodesic.manifolds import Circle, Manifold, ProjectiveSphere
-from pymc_geodesic.manifolds.recorded import recorded_manifolds
+from pymc_geodesic.manifolds.registry import recorded_manifolds
 from pymc_geodesic.runs.refined import errors_of
 from pymc_geodesic.validation import Unit, extracted, one_of
 

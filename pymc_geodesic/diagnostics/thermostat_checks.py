@@ -12,8 +12,7 @@ from pymc_geodesic.diagnostics.evidence import TOO_LARGE, Evidence, differs
 from pymc_geodesic.diagnostics.findings import Finding
 from pymc_geodesic.monte_carlo import effective_draws
 from pymc_geodesic.run_record import RunRecord
-from pymc_geodesic.runs.positions import listed, wrong_positions
-from pymc_geodesic.runs.shorter_steps import is_tuned, shorter
+from pymc_geodesic.runs.positions import is_tuned, listed, shorter, wrong_positions
 
 __all__ = ["LARGEST_DAMPING", "check_tuning", "check_virial", "damping", "thermostat"]
 

@@ -25,8 +25,8 @@ from pymc_geodesic.diagnostics.chain_checks import (
     components_of,
 )
 from pymc_geodesic.diagnostics.evidence import Evidence
-from pymc_geodesic.diagnostics.exchange import are_exchangeable
 from pymc_geodesic.diagnostics.findings import Diagnosis, Finding
+from pymc_geodesic.diagnostics.fold import are_exchangeable
 from pymc_geodesic.diagnostics.gradient_checks import judged_modes, with_gradients
 from pymc_geodesic.diagnostics.gradients import ModelPoints, gradient_draws, model_points
 from pymc_geodesic.diagnostics.model_checks import (
@@ -38,14 +38,10 @@ from pymc_geodesic.diagnostics.model_checks import (
 from pymc_geodesic.diagnostics.sampled_draws import points_of_run, sampled_draws
 from pymc_geodesic.diagnostics.sampler_checks import check_sampler
 from pymc_geodesic.diagnostics.simplex_checks import check_near_zero, chose_euler_steps
-from pymc_geodesic.diagnostics.temperature import (
-    FREEDOM,
-    KINETIC,
-    kinetic_temperature,
-)
+from pymc_geodesic.diagnostics.temperature import FREEDOM, KINETIC, kinetic_temperature
 from pymc_geodesic.diagnostics.thermostat_checks import check_tuning, check_virial
 from pymc_geodesic.potential.minibatch import has_minibatch
-from pymc_geodesic.potential.missing_rows import missing_rows
+from pymc_geodesic.potential.total_size import missing_rows
 from pymc_geodesic.rows.builders import given_model
 from pymc_geodesic.run_record import RunRecord, read_records
 from pymc_geodesic.runs.certificate import certified_before

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import xarray as xr
 
 from pymc_geodesic.kernel.representatives import without_seam
-from pymc_geodesic.manifolds.recorded import recorded_manifolds
+from pymc_geodesic.manifolds.registry import recorded_manifolds
 
 __all__ = ["weighted"]
 

@@ -18,7 +18,7 @@ from pymc_geodesic.diagnostics.geometry import geometries
 from pymc_geodesic.directions.conventions import CONVENTIONS, Convention, lower_end
 from pymc_geodesic.entry_names import entry_at
 from pymc_geodesic.manifolds import Circle, ProjectiveSphere
-from pymc_geodesic.manifolds.recorded import recorded_manifolds
+from pymc_geodesic.manifolds.registry import recorded_manifolds
 from pymc_geodesic.plots.selection import dataset_of, probability_or_default
 from pymc_geodesic.validation import one_of
 

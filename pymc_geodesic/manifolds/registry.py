@@ -1,10 +1,12 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""The manifold of each random variable."""
+"""The manifold of each random variable, and of each that a run has recorded."""
 
 from __future__ import annotations
 
 from functools import singledispatch
+
+import xarray as xr
 
 from pymc.distributions.continuous import CircularContinuous
 from pymc.distributions.multivariate import LKJCorr, SimplexContinuous, _LKJCholeskyCovRV
@@ -20,8 +22,15 @@ from pymc_geodesic.manifolds.euclidean import Euclidean
 from pymc_geodesic.manifolds.projective_sphere import ProjectiveSphere
 from pymc_geodesic.manifolds.simplex import Simplex
 from pymc_geodesic.manifolds.sphere import Sphere
+from pymc_geodesic.run_record import read_records
 
-__all__ = ["manifold_named", "manifold_of", "manifolds_for", "register_manifold"]
+__all__ = [
+    "manifold_named",
+    "manifold_of",
+    "manifolds_for",
+    "recorded_manifolds",
+    "register_manifold",
+]
 
 # Includes manifolds whose distributions are not yet imported when a run is read from a file.
 _by_name: dict[str, Manifold] = {m.name: m for m in (Euclidean(), Sphere(), ProjectiveSphere())}
@@ -158,6 +167,27 @@ def manifold_named(name: str) -> Manifold | None:
 
 # PyMC's own distributions; ours register their manifolds in their own files.
 register_manifold(SimplexContinuous, Simplex())
+
+
 register_manifold(CircularContinuous, Circle())
+
+
 register_manifold(LKJCorr, CholeskyCorr(), on_request=True)
+
+
 register_manifold(_LKJCholeskyCovRV, CholeskyCov(), on_request=True)
+
+
+def recorded_manifolds(idata: xr.DataTree) -> dict[str, Manifold]:
+    """Return the recorded manifolds of the variables of a run, Deterministics that are angles too.
+
+    Parameters
+    ----------
+    idata : DataTree
+        Result of ``pm.sample``, with any step; empty for steps of other packages.
+    """
+    records = read_records(idata)
+    names = {key: name for record in records for key, name in record.manifolds.items()}
+    names |= {key: Circle.name for record in records for key in record.angles}
+    found = {key: manifold_named(name) for key, name in names.items()}
+    return {key: manifold for key, manifold in found.items() if manifold is not None}

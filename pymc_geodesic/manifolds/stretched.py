@@ -13,10 +13,10 @@ from pytensor.tensor import TensorVariable
 
 from pymc_geodesic import arrays
 from pymc_geodesic.arrays import Array
+from pymc_geodesic.graph_inputs import shared_number
 from pymc_geodesic.manifolds.base import Manifold, Shape
 from pymc_geodesic.manifolds.fields import Visit, Work
 from pymc_geodesic.manifolds.orthonormal import triangle
-from pymc_geodesic.shared_values import shared_number
 
 __all__ = ["Stretched"]
 

@@ -13,7 +13,7 @@ import xarray as xr
 from matplotlib.axes import Axes
 
 from pymc_geodesic.diagnostics.frames import Symmetry, align_frames, column_angles, mean_frame
-from pymc_geodesic.manifolds.recorded import recorded_manifolds
+from pymc_geodesic.manifolds.registry import recorded_manifolds
 from pymc_geodesic.plots.selection import Coordinates, dataset_of, pick_variable
 from pymc_geodesic.plots.style import color_of
 

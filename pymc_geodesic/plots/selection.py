@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from pymc_geodesic.diagnostics.geometry import Geometry, geometries
 from pymc_geodesic.entry_names import entry_at
 from pymc_geodesic.manifolds import Manifold
-from pymc_geodesic.manifolds.recorded import recorded_manifolds
+from pymc_geodesic.manifolds.registry import recorded_manifolds
 from pymc_geodesic.validation import extracted
 
 __all__ = [

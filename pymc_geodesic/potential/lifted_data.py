@@ -18,7 +18,7 @@ from pytensor.tensor import TensorConstant, TensorVariable
 from pytensor.tensor.random.type import RandomType
 from pytensor.tensor.subtensor import AdvancedSubtensor
 
-from pymc_geodesic.shared_values import LARGE_CONSTANT, is_constant, is_number
+from pymc_geodesic.graph_inputs import LARGE_CONSTANT, is_constant, is_number
 
 __all__ = ["lift_data"]
 

@@ -27,11 +27,10 @@ from pytensor.tensor import TensorConstant, TensorVariable
 from pytensor.tensor.type_other import NoneTypeT
 
 from pymc_geodesic.distributions.base import local_remove_support_test
-from pymc_geodesic.graph_inputs import graph_input
+from pymc_geodesic.graph_inputs import graph_input, shared_number
 from pymc_geodesic.potential.row_starts import local_start
 from pymc_geodesic.potential.stream import Source
 from pymc_geodesic.potential.variables import SampledVariable
-from pymc_geodesic.shared_values import shared_number
 
 __all__ = ["LogDensity", "without_checks"]
 

@@ -18,10 +18,9 @@ from pytensor.graph.traversal import ancestors
 from pytensor.tensor import TensorVariable
 from pytensor.tensor.type_other import NoneTypeT
 
-from pymc_geodesic.graph_inputs import graph_input
+from pymc_geodesic.graph_inputs import graph_input, shared_constant
 from pymc_geodesic.potential.batch_structure import require_sum_over_rows
 from pymc_geodesic.potential.packed import take_rows
-from pymc_geodesic.shared_values import shared_constant
 
 __all__ = [
     "BatchSource",

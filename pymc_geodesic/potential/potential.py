@@ -20,15 +20,21 @@ from pytensor.tensor import TensorVariable
 
 from pymc_geodesic.graph_inputs import graph_input
 from pymc_geodesic.manifolds import Point, Product
+from pymc_geodesic.potential.components import mixtures_in, with_shares
 from pymc_geodesic.potential.estimate import Width
 from pymc_geodesic.potential.local import LocalPotential, require_rows_of_batches, sizes_of
 from pymc_geodesic.potential.log_density import LogDensity, without_checks
 from pymc_geodesic.potential.log_sum_exp import with_softmax_gradients
-from pymc_geodesic.potential.mixtures import mixtures_in, with_shares
-from pymc_geodesic.potential.row_terms import for_each_row, sum_of_each_row, times_factors
 from pymc_geodesic.potential.scaled_products import log_ratios
 from pymc_geodesic.potential.stream import Source, find_sources
-from pymc_geodesic.potential.terms import total, with_stacked_scalars, without_latents
+from pymc_geodesic.potential.terms import (
+    for_each_row,
+    sum_of_each_row,
+    times_factors,
+    total,
+    with_stacked_scalars,
+    without_latents,
+)
 from pymc_geodesic.potential.variables import Coordinates, as_values, sampled_variables
 
 __all__ = ["Potential"]

@@ -14,7 +14,7 @@ import pymc as pm
 from pymc.model import Model
 from pytensor.graph.basic import Variable
 
-from pymc_geodesic.potential.batch_deterministics import batch_deterministics, uses_batch
+from pymc_geodesic.potential.deterministics import batch_deterministics, uses_batch
 from pymc_geodesic.potential.minibatch import find_batch_sources, has_minibatch, n_rows
 from pymc_geodesic.potential.total_size import declared_sizes, require_total_size
 from pymc_geodesic.validation import pymc_model

@@ -29,8 +29,8 @@ from pytensor.tensor.random.basic import NormalRV
 from pytensor.tensor.random.op import RandomVariable
 from pytensor.tensor.subtensor import AdvancedSubtensor, Subtensor
 
+from pymc_geodesic.graph_inputs import shared_number
 from pymc_geodesic.potential.variables import manifold_in
-from pymc_geodesic.shared_values import shared_number
 
 __all__ = ["ScaledProduct", "log_ratios", "scaled_products"]
 

@@ -1,33 +1,41 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""The terms of a log density, written so that their sum and its gradient are small graphs."""
+"""The terms of a log density, as small graphs, and those that belong to rows."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import reduce
 
 import pytensor.tensor as pt
 
 from pytensor.configdefaults import config
 from pytensor.graph.basic import Variable
 from pytensor.graph.fg import FunctionGraph
-from pytensor.graph.replace import clone_replace
+from pytensor.graph.replace import clone_replace, vectorize_graph
 from pytensor.graph.rewriting.basic import MergeOptimizer, in2out
+from pytensor.graph.rewriting.utils import rewrite_graph
 from pytensor.graph.traversal import ancestors
 from pytensor.tensor import TensorVariable, vector
 from pytensor.tensor.rewriting.basic import constant_folding
 
 from pymc_geodesic.manifolds import Point
-from pymc_geodesic.potential.expectation import find_expectations
 from pymc_geodesic.potential.lifted_data import lift_data
-from pymc_geodesic.potential.local import averaged_over_draws
+from pymc_geodesic.potential.local import averaged_over_draws, find_expectations
 from pymc_geodesic.potential.minibatch import BatchSource
 from pymc_geodesic.potential.per_group import per_group
 from pymc_geodesic.potential.stacking import FEWEST, Stacking
 from pymc_geodesic.potential.stream import Source
 from pymc_geodesic.potential.variables import SampledVariable
 
-__all__ = ["total", "with_stacked_scalars", "without_latents"]
+__all__ = [
+    "for_each_row",
+    "sum_of_each_row",
+    "times_factors",
+    "total",
+    "with_stacked_scalars",
+    "without_latents",
+]
 
 
 def without_latents(
@@ -113,3 +121,52 @@ def total(terms: Sequence[TensorVariable]) -> TensorVariable:
     """Sum all entries of all terms."""
     sums = [term.sum() if term.ndim else term for term in terms]
     return pt.add(*sums) if len(sums) > 1 else sums[0]
+
+
+def times_factors(
+    terms: Sequence[TensorVariable], rows: TensorVariable, factors: TensorVariable
+) -> list[TensorVariable]:
+    """Multiply what belongs to each row by the factor of the row."""
+    return [
+        term * _along_first(factors[rows].astype(term.dtype), term)
+        if rows in ancestors([term])
+        else term
+        for term in terms
+    ]
+
+
+def sum_of_each_row(terms: Sequence[TensorVariable], rows: TensorVariable) -> TensorVariable | None:
+    """Return the sum of what belongs to each row; None if terms are sums over rows already."""
+    found = [term for term in terms if rows in ancestors([term])]
+    if not found or not all(term.ndim for term in found):
+        return None
+    return reduce(pt.add, [term.sum(axis=tuple(range(1, term.ndim))) for term in found])
+
+
+def for_each_row(
+    gradient: TensorVariable, one_row: TensorVariable, rows: TensorVariable
+) -> TensorVariable:
+    """Return the gradient of each row separately, even if it is the same for all rows.
+
+    Parameters
+    ----------
+    gradient : TensorVariable
+        The gradient of one row.
+    one_row, rows : TensorVariable
+        Input of which the gradient is a function, and rows to take in its place.
+
+    Returns
+    -------
+    TensorVariable
+        With a first axis for the rows.
+    """
+    if one_row in ancestors([gradient]):
+        # Shapes that depend on a row's number, as those of repeated parameters of a mixture, are
+        # not constants for JAX when rows are put side by side. Rewritten they are.
+        gradient = rewrite_graph(gradient, include=("ShapeOpt", "canonicalize"))
+        return vectorize_graph(gradient, {one_row: rows[:, None]})
+    return pt.broadcast_to(gradient, (rows.shape[0], *gradient.shape))
+
+
+def _along_first(factors: TensorVariable, term: TensorVariable) -> TensorVariable:
+    return factors.dimshuffle(0, *("x",) * (term.ndim - 1))

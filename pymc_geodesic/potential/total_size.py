@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""A check that ``total_size`` is the number of rows in the model."""
+"""Checks that total_size is the number of rows, and whether a model holds them."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from pytensor.graph.traversal import ancestors
 from pytensor.tensor import TensorVariable
 from pytensor.tensor.type_other import NoneTypeT
 
+from pymc_geodesic.potential.deterministics import uses_batch
 from pymc_geodesic.potential.minibatch import known_size
 from pymc_geodesic.potential.stream import Source
 
-__all__ = ["WrongSize", "declared_sizes", "require_total_size", "wrong_sizes"]
+__all__ = ["WrongSize", "declared_sizes", "missing_rows", "require_total_size", "wrong_sizes"]
 
 
 class WrongSize(NamedTuple):
@@ -105,3 +106,28 @@ def _sentence(wrong: WrongSize) -> str:
         f"{wrong.declared}, so the likelihood would count {wrong.declared / wrong.held:.3g} times. "
         f"{advice}. If you want this, pass `trust_total_size=True` to the step."
     )
+
+
+def missing_rows(model: Model) -> str:
+    """Say which rows a model does not hold, as the end of a sentence; empty if it holds all.
+
+    The ``pm.Data`` of a stream has the shape of a batch, and any values: the rows come from a
+    loader, which belongs to the step.
+
+    Parameters
+    ----------
+    model : pymc.Model
+        The model. Variables with ``pm.Minibatch`` have all rows.
+    """
+    for rv in model.observed_RVs:
+        value = model.rvs_to_values[rv]
+        declared = declared_sizes(rv).get(0)
+        if declared is None or uses_batch([rv, value]):
+            continue
+        held = int(value.shape[0].eval())
+        if held != declared:
+            return (
+                f"{held:,} of the {declared:,} rows of `{rv.name}`: the others came from a loader, "
+                "which is not part of the model"
+            )
+    return ""

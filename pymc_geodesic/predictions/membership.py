@@ -15,8 +15,8 @@ from pymc.model import Model
 from pytensor.tensor import TensorVariable
 
 from pymc_geodesic.component_order import match_draws
+from pymc_geodesic.potential.components import mixtures_in
 from pymc_geodesic.potential.log_density import without_checks
-from pymc_geodesic.potential.mixtures import mixtures_in
 from pymc_geodesic.predictions.rows_at_draws import (
     RowsAtDraws,
     blocks,

@@ -27,7 +27,7 @@ from pymc_geodesic.distributions.von_mises_fisher import VonMisesFisherRV
 from pymc_geodesic.distributions.wrapped_cauchy import WrappedCauchyRV
 from pymc_geodesic.distributions.wrapped_normal import WrappedNormalRV
 from pymc_geodesic.manifolds import Manifold, manifold_of
-from pymc_geodesic.manifolds.recorded import recorded_manifolds
+from pymc_geodesic.manifolds.registry import recorded_manifolds
 from pymc_geodesic.predictions.local_effects import LocalEffects, with_new_groups
 from pymc_geodesic.predictions.new_rows import NewRows
 from pymc_geodesic.predictions.rows_at_draws import RowsAtDraws, flat_draws, free_variables

@@ -22,7 +22,7 @@ from pytensor.tensor.rewriting.shape import ShapeFeature
 
 from pymc_geodesic.graph_inputs import graph_input
 from pymc_geodesic.kernel.interpreted import Interpreted, for_many, write_out
-from pymc_geodesic.potential.renewed_graphs import renew
+from pymc_geodesic.potential.model_graphs import renew
 from pymc_geodesic.predictions.rows_of_model import plain_values
 from pymc_geodesic.rows.graphs import needed_for_values
 from pymc_geodesic.rows.selection import Rows

@@ -15,8 +15,7 @@ from pytensor.tensor import TensorVariable
 
 from pymc_geodesic.potential.full_data import full_data
 from pymc_geodesic.potential.minibatch import has_minibatch
-from pymc_geodesic.potential.model_graphs import graph_of_model
-from pymc_geodesic.potential.renewed_graphs import renew
+from pymc_geodesic.potential.model_graphs import graph_of_model, renew
 from pymc_geodesic.rows.facts import Facts
 from pymc_geodesic.rows.selection import Rows
 

@@ -15,7 +15,7 @@ from pytensor.graph.basic import Constant, Variable
 from pytensor.graph.traversal import io_toposort
 from pytensor.tensor.shape import Shape, Shape_i
 
-from pymc_geodesic.potential.renewed_graphs import renew
+from pymc_geodesic.potential.model_graphs import renew
 
 __all__ = [
     "data_of",

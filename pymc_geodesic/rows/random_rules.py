@@ -22,7 +22,7 @@ from pytensor.tensor.math import All
 from pytensor.tensor.random.op import RandomVariable
 from pytensor.tensor.type_other import NoneTypeT
 
-from pymc_geodesic.potential.renewed_graphs import renewed_outputs
+from pymc_geodesic.potential.model_graphs import renewed_outputs
 from pymc_geodesic.rows.graphs import substituted
 from pymc_geodesic.rows.selection import Positions, Rows, rule
 

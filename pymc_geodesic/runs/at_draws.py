@@ -1,22 +1,29 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Functions of the free variables of a model, at the draws of a posterior."""
+"""Functions and points of the free variables of a model, at the draws of a posterior."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+
+from collections.abc import Callable, Sequence
 
 import numpy as np
+import pytensor.tensor as pt
 import xarray as xr
 
 from pymc.model import Model
 from pytensor.graph.replace import clone_replace
+from pytensor.graph.traversal import ancestors
 from pytensor.tensor import TensorVariable
 
 from pymc_geodesic.graph_inputs import graph_input
 from pymc_geodesic.kernel.interpreted import Interpreted, for_many
+from pymc_geodesic.potential import Potential
+from pymc_geodesic.potential.variables import SampledVariable, as_values
+from pymc_geodesic.sampling.run import Arrays
 
-__all__ = ["at_draws", "to_value"]
+__all__ = ["Point", "PointMaps", "PosteriorPoints", "at_draws", "to_value"]
 
 
 def at_draws(
@@ -91,3 +98,132 @@ def _free_draws(
     return [
         thinned[rv.name].transpose("chain", "draw", ...).to_numpy().astype(rv.dtype) for rv in free
     ]
+
+
+type Point = Sequence[np.ndarray]
+
+
+"""A point of the embedding, one array for each variable."""
+
+
+class PosteriorPoints:
+    """Points of some free variables of a model.
+
+    Parameters
+    ----------
+    model : Model
+        The model.
+    variables : sequence of SampledVariable
+        The variables.
+    """
+
+    def __init__(self, model: Model, variables: Sequence[SampledVariable]) -> None:
+        self._model, self.variables = model, list(variables)
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the variables."""
+        return [variable.name for variable in self.variables]
+
+    def of(self, idata: xr.DataTree) -> list[np.ndarray]:
+        """Return all draws: for each variable (chain, draw, ...)."""
+        graphs = [variable.embed(variable.rv) for variable in self.variables]
+        behind = set(ancestors(graphs))
+        free = [rv for rv in self._model.free_RVs if rv in behind]
+        return at_draws(idata, free, graphs, max_draws=idata["posterior"].sizes["draw"])
+
+    def mean(self, points: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """Average points in the embedding, and project the mean onto the manifold."""
+        pairs = zip(points, self.variables, strict=True)
+        return [np.asarray(v.manifold.project(x.mean(axis=(0, 1))), x.dtype) for x, v in pairs]
+
+    def values(self, point: Point) -> dict[str, np.ndarray]:
+        """Return PyMC's values of a point, by their names."""
+        positions = [variable.position for variable in self.variables]
+        graphs = [v.to_value(x) for v, x in zip(self.variables, positions, strict=True)]
+        pairs = zip(self.variables, Interpreted(positions, graphs)(*point), strict=True)
+        return {str(variable.value.name): np.asarray(value) for variable, value in pairs}
+
+
+type _Columns = list[np.ndarray]
+
+
+class PointMaps:
+    """Maps between variables, PyMC's values and points, for all draws at once.
+
+    Parameters
+    ----------
+    model : Model
+        The model in whose terms draws are.
+    potential : Potential
+        The potential whose coordinates points have.
+
+    Attributes
+    ----------
+    variables : tuple of SampledVariable
+        The variables.
+    size : int
+        Entries of all points together.
+    """
+
+    def __init__(self, model: Model, potential: Potential) -> None:
+        self.variables = potential.variables
+        self.size = sum(math.prod(variable.shape) for variable in self.variables)
+        self._names = [variable.value.name for variable in self.variables]
+        # Variables that are integrated out have no draws.
+        free = [rv for rv in model.free_RVs if model.rvs_to_values[rv].name in self._names]
+        self._free = sorted(free, key=lambda rv: self._names.index(model.rvs_to_values[rv].name))
+        self._model = model
+        values = [variable.value for variable in self.variables]
+        ratios = [v.log_ratio for v in self.variables]
+        inside = [
+            x if ratio is None else x * pt.exp(ratio)
+            for x, ratio in zip(values, ratios, strict=True)
+        ]
+        outside = [
+            x if ratio is None else x * pt.exp(-ratio)
+            for x, ratio in zip(values, ratios, strict=True)
+        ]
+        positions = [variable.position for variable in self.variables]
+        self._inside, self._outside = _many(values, inside), _many(values, outside)
+        points = [v.to_position(x) for v, x in zip(self.variables, values, strict=True)]
+        self._to_points = _many(values, points)
+        self._to_values = _many(positions, as_values(potential.variables, tuple(positions)))
+
+    def points(self, idata: xr.DataTree, *, max_draws: int) -> _Columns:
+        """Return draws as points, one array ``(chain, draw, *shape)`` for each variable."""
+        graphs = [to_value(self._model, rv) for rv in self._free]
+        values = at_draws(idata, self._free, graphs, max_draws=max_draws)
+        return _flatly(lambda x: self._to_points(self._inside(x)), values)
+
+    def values(self, points: Sequence[np.ndarray]) -> Arrays:
+        """Return PyMC's values by name, ``(chain, draw, ...)``."""
+        found = _flatly(lambda x: self._outside(self._to_values(x)), points)
+        return dict(zip(self._names, found, strict=True))
+
+
+def _many(
+    inputs: Sequence[TensorVariable], outputs: Sequence[TensorVariable]
+) -> Callable[[_Columns], _Columns]:
+    """Return a function of many draws; what is the same stays the same array."""
+    changed = [i for i, (x, y) in enumerate(zip(inputs, outputs, strict=True)) if x is not y]
+    if not changed:
+        return list
+    function = Interpreted(*for_many(inputs, [outputs[i] for i in changed], varying=inputs))
+
+    def call(columns: _Columns) -> _Columns:
+        found = list(columns)
+        with np.errstate(all="ignore"):
+            computed = function(*columns)
+        for i, x in zip(changed, computed, strict=True):
+            found[i] = x
+        return found
+
+    return call
+
+
+def _flatly(function: Callable[[_Columns], _Columns], columns: Sequence[np.ndarray]) -> _Columns:
+    """Call a function of draws along one axis with draws along two."""
+    shape = columns[0].shape[:2]
+    found = function([x.reshape(-1, *x.shape[2:]) for x in columns])
+    return [np.asarray(x).reshape(*shape, *np.shape(x)[1:]) for x in found]

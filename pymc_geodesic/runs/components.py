@@ -21,8 +21,8 @@ from pymc_geodesic.component_order import (
     guessed_geometry,
     match_chains,
 )
+from pymc_geodesic.monte_carlo import effective_sizes
 from pymc_geodesic.potential.components import predictions_of
-from pymc_geodesic.rank_statistics import effective_sizes
 
 __all__ = ["LONGER", "unsettled", "warnings_of_components"]
 

@@ -20,9 +20,9 @@ from pytensor.graph import Variable
 
 from pymc_geodesic.entry_names import worst_entry
 from pymc_geodesic.kernel.representatives import without_seam
-from pymc_geodesic.manifolds.recorded import recorded_manifolds
+from pymc_geodesic.manifolds.registry import recorded_manifolds
+from pymc_geodesic.monte_carlo import largest_r_hats, rank_statistics
 from pymc_geodesic.potential.components import components_in
-from pymc_geodesic.rank_statistics import largest_r_hats, rank_statistics
 from pymc_geodesic.run_record import SUPERCHAINS
 from pymc_geodesic.runs.components import LONGER, unsettled, warnings_of_components
 from pymc_geodesic.runs.labels import labels_of

@@ -16,8 +16,8 @@ from pymc_geodesic.kernel.all_rows import gradients_of_all_rows
 from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.kernel.interpreted import clock
 from pymc_geodesic.potential.variables import SampledVariable
+from pymc_geodesic.runs.at_draws import PointMaps
 from pymc_geodesic.runs.direction_coordinates import has_directions
-from pymc_geodesic.runs.point_maps import PointMaps
 from pymc_geodesic.sampling.stochastic import StochasticSampler
 
 __all__ = [

@@ -14,12 +14,12 @@ from pymc.model import Model
 
 from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.potential import Potential
-from pymc_geodesic.potential.missing_rows import missing_rows
+from pymc_geodesic.potential.total_size import missing_rows
 from pymc_geodesic.rows.builders import given_model
+from pymc_geodesic.runs.at_draws import PointMaps
 from pymc_geodesic.runs.certificate import NEVER_TOO_MUCH, certified
 from pymc_geodesic.runs.deterministics import Traced
 from pymc_geodesic.runs.gradients_at_draws import BATCHES, GradientsAt
-from pymc_geodesic.runs.point_maps import PointMaps
 from pymc_geodesic.runs.refined import as_drawn, refined, unclear
 from pymc_geodesic.runs.sampled_models import sampled_model
 from pymc_geodesic.sampling.log import log

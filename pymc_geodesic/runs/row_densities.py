@@ -16,17 +16,12 @@ from pytensor.tensor import TensorVariable
 
 from pymc_geodesic.kernel.interpreted import Interpreted, for_many
 from pymc_geodesic.potential.log_density import LogDensity, without_checks
-from pymc_geodesic.potential.minibatch import (
-    find_batch_sources,
-    has_minibatch,
-    n_rows,
-    total_size,
-)
+from pymc_geodesic.potential.minibatch import find_batch_sources, has_minibatch, n_rows, total_size
 from pymc_geodesic.potential.stream import Source
 from pymc_geodesic.potential.variables import sampled_variables
 from pymc_geodesic.rows.convert import BATCH_SIZE, converted
 from pymc_geodesic.rows.refusals import DependentRowsError
-from pymc_geodesic.runs.posterior_points import Point, PosteriorPoints
+from pymc_geodesic.runs.at_draws import Point, PosteriorPoints
 
 __all__ = ["RowDensities"]
 

@@ -17,8 +17,7 @@ from pytensor.tensor import TensorVariable
 
 from pymc_geodesic.kernel.representatives import Representatives, without_seam
 from pymc_geodesic.manifolds import Circle, Manifold, Product, manifold_named
-from pymc_geodesic.potential.batch_deterministics import uses_batch
-from pymc_geodesic.potential.deterministic_angles import deterministic_angles
+from pymc_geodesic.potential.deterministics import deterministic_angles, uses_batch
 from pymc_geodesic.potential.variables import geometry_names
 from pymc_geodesic.runs.labels import labels_of
 from pymc_geodesic.validation import pymc_model, whole

@@ -13,7 +13,7 @@ from pymc.stats.convergence import SamplerWarning, WarningType
 from scipy.special import chdtri
 
 from pymc_geodesic.entry_names import worst_entry
-from pymc_geodesic.rank_statistics import rank_statistics
+from pymc_geodesic.monte_carlo import rank_statistics
 
 __all__ = ["of_superchains"]
 

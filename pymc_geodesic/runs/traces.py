@@ -17,7 +17,7 @@ from pymc.model import Model
 from pymc_geodesic.run_record import ATTRIBUTE
 from pymc_geodesic.runs.deterministics import Traced
 from pymc_geodesic.runs.labels import Labels, labels_of
-from pymc_geodesic.runs.model_data import constants, observations
+from pymc_geodesic.runs.sampled_models import constants, observations
 from pymc_geodesic.sampling.log import log
 from pymc_geodesic.sampling.run import Arrays
 

@@ -28,7 +28,7 @@ from pymc.model import Model
 
 from pymc_geodesic.entry_names import entry_name
 from pymc_geodesic.kernel.representatives import without_seam
-from pymc_geodesic.rank_statistics import effective_sizes, rank_statistics
+from pymc_geodesic.monte_carlo import effective_sizes, rank_statistics
 from pymc_geodesic.runs.corrected_error import CorrectedError
 from pymc_geodesic.runs.deterministics import Traced
 from pymc_geodesic.runs.labels import labels_of

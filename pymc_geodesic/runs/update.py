@@ -19,8 +19,8 @@ from pymc_geodesic.potential.variables import sampled_variables
 from pymc_geodesic.rows.builders import as_sampled, given_model
 from pymc_geodesic.rows.convert import BATCH_SIZE
 from pymc_geodesic.run_record import batch_size_of
+from pymc_geodesic.runs.at_draws import PosteriorPoints
 from pymc_geodesic.runs.choose_step import step_class_for
-from pymc_geodesic.runs.posterior_points import PosteriorPoints
 from pymc_geodesic.runs.sample import sample
 from pymc_geodesic.runs.starts import RandomSeed
 from pymc_geodesic.sampling.log import log

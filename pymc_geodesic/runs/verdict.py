@@ -18,8 +18,7 @@ from pymc_geodesic.run_record import read_records
 from pymc_geodesic.runs.direction_coordinates import MOST_COORDINATES, direction_draws
 from pymc_geodesic.runs.directions import wrong_direction
 from pymc_geodesic.runs.gradients_at_draws import MOST_NUMBERS, DrawGradients, gradients_of_run
-from pymc_geodesic.runs.positions import warnings_of_positions
-from pymc_geodesic.runs.shorter_steps import shorter
+from pymc_geodesic.runs.positions import shorter, warnings_of_positions
 from pymc_geodesic.runs.widths import Widths, compared_widths
 from pymc_geodesic.sampling import Chain
 from pymc_geodesic.sampling.news import MANY_STEPS, SHORT_STEP

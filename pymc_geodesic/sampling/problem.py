@@ -16,14 +16,14 @@ from pymc.model import Model
 
 from pymc_geodesic.data_checks import DataChecks
 from pymc_geodesic.data_checks.indices import require_fixed_indices
-from pymc_geodesic.kernel.values import PointMap
+from pymc_geodesic.kernel.host_functions import PointMap
 from pymc_geodesic.latents.gmc import LocalGMC
 from pymc_geodesic.latents.latents import Latents
 from pymc_geodesic.manifolds import Manifold
 from pymc_geodesic.mass import Mass
 from pymc_geodesic.mass.tangent import TangentMass, separated
 from pymc_geodesic.potential import Potential
-from pymc_geodesic.potential.batch_deterministics import warn_of_batch_deterministics
+from pymc_geodesic.potential.deterministics import warn_of_batch_deterministics
 from pymc_geodesic.potential.poles import warn_of_poles
 from pymc_geodesic.potential.requested import requested_manifolds
 from pymc_geodesic.potential.row_variables import warn_of_row_variables

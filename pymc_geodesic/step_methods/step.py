@@ -23,7 +23,7 @@ from pymc_geodesic.kernel.building import quick_building
 from pymc_geodesic.kernel.jax.after_fork import is_dead
 from pymc_geodesic.kernel.jax.fresh_process import FreshProcess
 from pymc_geodesic.potential.components import components_in
-from pymc_geodesic.potential.deterministic_angles import deterministic_angles
+from pymc_geodesic.potential.deterministics import deterministic_angles
 from pymc_geodesic.potential.minibatch import batch_sources
 from pymc_geodesic.run_record import STATISTIC, ModesRecord, with_modes, write_record
 from pymc_geodesic.sampling.advance import Sampler, next_draw, place

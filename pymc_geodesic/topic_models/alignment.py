@@ -11,7 +11,7 @@ import xarray as xr
 
 from pymc_geodesic.component_order import guessed_geometry, match_chains, match_draws, permuted
 from pymc_geodesic.diagnostics.geometry import geometries
-from pymc_geodesic.manifolds.recorded import recorded_manifolds
+from pymc_geodesic.manifolds.registry import recorded_manifolds
 from pymc_geodesic.topic_models.read import (
     RUNNING,
     Draws,

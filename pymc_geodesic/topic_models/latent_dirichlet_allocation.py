@@ -21,7 +21,7 @@ from scipy import sparse
 from pymc_geodesic.distributions.base import with_signature
 from pymc_geodesic.distributions.validation import as_float_tensor
 from pymc_geodesic.potential.components import register_components
-from pymc_geodesic.potential.expectation import LocalExpectation
+from pymc_geodesic.potential.local import LocalExpectation
 from pymc_geodesic.potential.packed import (
     corpus_of,
     is_packed,

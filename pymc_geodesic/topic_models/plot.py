@@ -14,7 +14,7 @@ import xarray as xr
 from matplotlib.axes import Axes
 from numpy.typing import ArrayLike
 
-from pymc_geodesic.manifolds.recorded import recorded_manifolds
+from pymc_geodesic.manifolds.registry import recorded_manifolds
 from pymc_geodesic.plots.selection import (
     Coordinates,
     dataset_of,
@@ -26,7 +26,6 @@ from pymc_geodesic.topic_models.alignment import require_aligned
 from pymc_geodesic.topic_models.read import Draws, dataset_in, posterior_variable, read_chains
 
 __all__ = ["draw_list", "plot_topics"]
-
 
 # Beyond it panels with bars fill more than a screen.
 _MOST_PANELS = 20

@@ -11,7 +11,7 @@ from pymc_geodesic.diagnostics.geometry import (
     intrinsic_dimension,
 )
 from pymc_geodesic.manifolds import Euclidean, Simplex, Sphere
-from pymc_geodesic.manifolds.recorded import recorded_manifolds
+from pymc_geodesic.manifolds.registry import recorded_manifolds
 from pymc_geodesic.run_record import ATTRIBUTE, write_record
 
 RNG = np.random.default_rng(1)

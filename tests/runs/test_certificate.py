@@ -16,9 +16,9 @@ from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.potential import Potential
 from pymc_geodesic.refinement.importance import Judged
 from pymc_geodesic.runs import certificate
+from pymc_geodesic.runs.at_draws import PointMaps
 from pymc_geodesic.runs.certificate import MEAN_WITHIN, SD_WITHIN, certified, judged
 from pymc_geodesic.runs.gradients_at_draws import GradientsAt
-from pymc_geodesic.runs.point_maps import PointMaps
 
 COUNTS = np.array([40, 90, 200])
 SHAPE, RATE = 2.0, 0.5

@@ -24,8 +24,8 @@ import pymc_geodesic as pmg
 
 from pymc_geodesic.runs import ChainError
 from pymc_geodesic.runs.cluster import on_workers
-from pymc_geodesic.runs.cluster.allocator import keep_freed_memory
 from pymc_geodesic.runs.cluster.on_workers import OnWorkers
+from pymc_geodesic.runs.cluster.worker import keep_freed_memory
 
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")

@@ -15,7 +15,7 @@ from pymc_geodesic.algorithms.demands import Demands, GradientNoise
 from pymc_geodesic.algorithms.tuning_rules import at_step, friction_rule, thermostat_rule
 from pymc_geodesic.monte_carlo import mean_and_mcse
 from pymc_geodesic.run_record import RunRecord
-from pymc_geodesic.runs.shorter_steps import shorter
+from pymc_geodesic.runs.positions import shorter
 
 N, BATCH, SCALES = 5_000, 100, np.array([1.0, 1e3, 1e-2, 30.0])
 

@@ -1,21 +1,59 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""The state and the tasks of a worker of the cluster."""
+"""A worker of a cluster, and its memory allocator."""
 
 from __future__ import annotations
 
+import ctypes
+import os
 import pickle
 
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from pymc_geodesic.runs.cluster.allocator import keep_freed_memory
 from pymc_geodesic.sampling import Chain, ChainMethod, run
 from pymc_geodesic.sampling.advance import Sampler
 from pymc_geodesic.sampling.run import Arrays
 
-__all__ = ["RETRIES", "Segment", "advance_segment", "held", "home", "must_be_together", "plugin_of"]
+__all__ = [
+    "RETRIES",
+    "Segment",
+    "advance_segment",
+    "held",
+    "home",
+    "keep_freed_memory",
+    "must_be_together",
+    "plugin_of",
+]
+
+# What Dask sets for its workers, unless their owner has chosen something else.
+DASK_TRIM_THRESHOLD = "65536"
+# Names of the options in glibc's malloc.h.
+M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3
+
+
+MEGABYTE = 2**20
+
+
+def keep_freed_memory() -> bool:
+    """Let a worker reuse the buffers of its last transition; return whether that was needed.
+
+    Dask makes glibc give freed memory back to the system at once. XLA allocates buffers of some
+    hundred kilobytes in every gradient, so that a worker would spend a sixth of its time on the
+    pages of new ones. The limits here keep at most some 16 MB.
+    """
+    if os.environ.get("MALLOC_TRIM_THRESHOLD_") != DASK_TRIM_THRESHOLD:
+        return False
+    try:
+        mallopt = ctypes.CDLL(None).mallopt
+    except (OSError, TypeError, AttributeError):
+        # Another C library, which does not read Dask's setting either.
+        return False
+    mallopt(M_MMAP_THRESHOLD, 4 * MEGABYTE)
+    mallopt(M_TRIM_THRESHOLD, 16 * MEGABYTE)
+    return True
+
 
 # Tasks are repeated after temporary errors, such as a file that cannot be read for a moment.
 RETRIES = 2
