@@ -33,6 +33,8 @@ __all__ = [
 BLOCK = 2**20
 # Blom's offset of the ranks, of which normal scores are nearly unbiased.
 BLOM = 3 / 8
+# Probability that R-hat of any entry is called larger than by chance.
+FALSE_ALARMS = 0.005
 # With fewer draws in a chain a half has no variance.
 FEWEST_DRAWS = 4
 
@@ -112,9 +114,7 @@ def effective_sizes(values: np.ndarray) -> np.ndarray:
     return found
 
 
-def largest_r_hats(
-    values: np.ndarray, *, n_entries: int, false_alarms: float = 0.005
-) -> np.ndarray:
+def largest_r_hats(values: np.ndarray, *, n_entries: int) -> np.ndarray:
     r"""Return how large R-hat becomes by chance, for each entry of stationary chains.
 
     Means of :math:`m` halves of chains with :math:`n_h` effective draws each differ by chance, so
@@ -130,8 +130,6 @@ def largest_r_hats(
         Of two chains or more: some or all of the entries.
     n_entries : int
         Number of all entries.
-    false_alarms : float
-        Probability that the R-hat of any of them is larger.
 
     Returns
     -------
@@ -140,7 +138,7 @@ def largest_r_hats(
     """
     [effective] = _by_blocks(_effective_size_within, values, 1)
     m = 2 * len(values)
-    quantile = chdtri(m - 1, false_alarms / (2 * n_entries)) / (m - 1)
+    quantile = chdtri(m - 1, FALSE_ALARMS / (2 * n_entries)) / (m - 1)
     return np.sqrt(1 + quantile * m / effective)
 
 

@@ -28,6 +28,7 @@ __all__ = [
 # Draws stored in single precision are on their manifold to fewer digits.
 TOLERANCE = {4: 1e-4, 8: 1e-6}
 
+SAMPLE_DIMS = ("chain", "draw")
 # For vectors that the user declares to be on a manifold, which may have few digits.
 CLAIMED_TOLERANCE = 2e-3
 
@@ -36,7 +37,6 @@ def geometries(
     draws: xr.Dataset,
     *,
     manifolds: Mapping[str, Manifold] | None = None,
-    sample_dims: Sequence[str] = ("chain", "draw"),
     directions: Sequence[str] | None = None,
     compositions: Sequence[str] | None = None,
 ) -> dict[str, Geometry]:
@@ -49,8 +49,6 @@ def geometries(
     manifolds : mapping of str to Manifold, optional
         Manifolds of the variables for which a run has recorded them. Vectors with missing entries
         are plain.
-    sample_dims : sequence of str
-        Dimensions that number the draws.
     directions, compositions : sequence of str, optional
         Names of the variables that are unit vectors, or probability vectors. By default those that
         are recorded as such. Other variables are included if the last axis has two entries or more
@@ -72,20 +70,20 @@ def geometries(
     """
     for argument, names in {"directions": directions, "compositions": compositions}.items():
         for name in names or ():
-            if name not in draws or not _own_dims(draws[name], sample_dims):
+            if name not in draws or not _own_dims(draws[name]):
                 raise ValueError(
                     f"`{argument}` expected names of variables with at least one axis, got "
                     f"{name!r}. The variables are {sorted(map(str, draws.data_vars))}."
                 )
-            values = draws[name].transpose(*sample_dims, ...).values
+            values = draws[name].transpose(*SAMPLE_DIMS, ...).values
             geometry: Geometry = "direction" if argument == "directions" else "composition"
             require_geometry(argument, str(name), values, geometry=geometry)
     found: dict[str, Geometry] = {}
     for name, values in draws.data_vars.items():
-        array = values.transpose(*sample_dims, ...).values
-        has_axis = bool(_own_dims(values, sample_dims))
+        array = values.transpose(*SAMPLE_DIMS, ...).values
+        has_axis = bool(_own_dims(values))
         manifold = (manifolds or {}).get(str(name))
-        in_a_row = array.reshape(-1, *array.shape[len(sample_dims) :])
+        in_a_row = array.reshape(-1, *array.shape[len(SAMPLE_DIMS) :])
         seen = _geometry(in_a_row, manifold) if has_axis else "plain"
         named = name in (directions or ()) or name in (compositions or ())
         if seen == "frame" and not named:
@@ -123,9 +121,9 @@ def _fits(array: np.ndarray, *, is_direction: bool) -> bool:
     return is_one and (is_direction or bool(array.min() > -CLAIMED_TOLERANCE))
 
 
-def intrinsic_dimension(values: xr.DataArray, geometry: Geometry, *, n_sample_dims: int = 2) -> int:
+def intrinsic_dimension(values: xr.DataArray, geometry: Geometry) -> int:
     """Count the degrees of freedom of one draw: n - 1 per vector on a sphere or simplex."""
-    return geometry_manifold(geometry).dim_of(values.shape[n_sample_dims:])
+    return geometry_manifold(geometry).dim_of(values.shape[len(SAMPLE_DIMS) :])
 
 
 def geometry_manifold(geometry: Geometry) -> Manifold:
@@ -169,8 +167,8 @@ def require_geometry(
     )
 
 
-def _own_dims(values: xr.DataArray, sample_dims: Sequence[str]) -> list[str]:
-    return [dim for dim in values.dims if dim not in sample_dims]
+def _own_dims(values: xr.DataArray) -> list[str]:
+    return [dim for dim in values.dims if dim not in SAMPLE_DIMS]
 
 
 def _sums_to_one(array: np.ndarray) -> bool:

@@ -28,7 +28,7 @@ from pymc_geodesic.distributions.rowwise import RowwiseGraph
 from pymc_geodesic.distributions.unimodal import spaced
 from pymc_geodesic.distributions.validation import as_float_tensor
 
-__all__ = ["POINTS", "WEIGHTS", "bessel_ratio", "log_iv", "vmf_log_normalizer"]
+__all__ = ["POINTS", "WEIGHTS", "bessel_ratio", "vmf_log_normalizer"]
 
 # 65 points up to 28 widths keep n = 2, the heaviest tail, within 3e-11; n >= 3 is within 2e-12.
 _N_POINTS = 65
@@ -209,39 +209,3 @@ def bessel_ratio(n: int | TensorVariable, kappa: Any) -> TensorVariable:
     array(0.31303529)
     """
     return _apply(_ratio_graph, _ratio_pullback, "BesselRatio", n, kappa)
-
-
-def log_iv(order: float | TensorVariable, x: Any) -> TensorVariable:
-    r"""Return :math:`\log I_\nu(x)`, modified Bessel function of the first kind.
-
-    .. math::
-
-        \log I_\nu(x) = \nu \log x - (\nu + 1) \log 2\pi - \log c_{2\nu + 2}(x)
-
-    Parameters
-    ----------
-    order : float or scalar TensorVariable
-        Order :math:`\nu`, at least 0. Not differentiable.
-    x : tensor_like of float
-        Argument, at least 0, of any shape. It is differentiable for x > 0.
-
-    Returns
-    -------
-    TensorVariable
-        Same shape as ``x``; no under- or overflow.
-
-    References
-    ----------
-    .. [1] NIST Digital Library of Mathematical Functions, section 10.32.
-           https://dlmf.nist.gov/10.32
-
-    Examples
-    --------
-    >>> round(float(log_iv(0.0, 1e4).eval()), 6)
-    9994.475904
-    """
-    x = as_float_tensor(x)
-    order = pt.as_tensor(order).astype(x.dtype)
-    power = pt.switch(pt.eq(order, 0.0), 0.0, order * pt.log(x))
-    two_pi = np.log(2.0 * np.pi).astype(x.dtype)
-    return power - (order + 1.0) * two_pi - vmf_log_normalizer(2.0 * order + 2.0, x)

@@ -17,7 +17,7 @@ from pymc_geodesic.distributions.angles import AngleDistribution, check_mean_dir
 from pymc_geodesic.distributions.base import RandomGraph, on_support, with_signature
 from pymc_geodesic.distributions.kent_constant import log_i0e
 from pymc_geodesic.distributions.transforms import torus
-from pymc_geodesic.distributions.unimodal import draw_unimodal, log_integral
+from pymc_geodesic.distributions.unimodal import draw_unimodal, log_integral, mode_and_width
 from pymc_geodesic.distributions.unit_vectors import check_shape, random_signs
 from pymc_geodesic.distributions.validation import (
     as_float_tensor,
@@ -29,9 +29,6 @@ from pymc_geodesic.distributions.von_mises_fisher import draw_cosine
 from pymc_geodesic.manifolds.circle import wrapped
 
 __all__ = ["BivariateVonMises", "BivariateVonMisesRV", "sine_model_log_normalizer"]
-
-# They start at the modes without one of the parameters. More do not improve the integral.
-_N_ITERATIONS = 4
 
 
 class _FirstAngle:
@@ -52,18 +49,11 @@ class _FirstAngle:
         ratio = (1.0 + kappa_2**2 + self.squared) / pt.maximum(
             self.squared * (self.squared + kappa_1**2), np.finfo(kappa_1.dtype).tiny
         )
-        # Rounding makes a cosine of one of a concentration above 1e16.
-        largest = 1.0 - np.finfo(kappa_1.dtype).eps
-        self.mode = pt.arctanh(pt.minimum(pt.minimum(alone, largest), kappa_1 * pt.sqrt(ratio)))
-        for _ in range(_N_ITERATIONS):
-            slope, curvature = self._derivatives()
-            # Steps are at most a half where the density is not concave.
-            self.mode = self.mode + slope / pt.maximum(curvature, 2.0 * pt.abs(slope))
-        self.width = 1.0 / pt.sqrt(self._derivatives()[1])
+        self.mode, self.width = mode_and_width(alone, kappa_1 * pt.sqrt(ratio), self._derivatives)
 
-    def _derivatives(self) -> tuple[TensorVariable, TensorVariable]:
+    def _derivatives(self, s: TensorVariable) -> tuple[TensorVariable, TensorVariable]:
         """Return the slope of the log density in s and minus its curvature, both roughly."""
-        t, w = pt.tanh(self.mode), 1.0 / pt.cosh(self.mode) ** 2
+        t, w = pt.tanh(s), 1.0 / pt.cosh(s) ** 2
         root = pt.sqrt(1.0 + self.kappa_2**2 + self.squared * w)
         # The ratio of Bessel functions divided by its argument, with an error of up to a tenth.
         pull = self.squared / (1.0 + root)

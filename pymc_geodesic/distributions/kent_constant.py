@@ -23,13 +23,10 @@ import pytensor.tensor as pt
 from pymc.distributions.dist_math import i0e
 from pytensor.tensor.variable import TensorVariable
 
-from pymc_geodesic.distributions.unimodal import log_integral
+from pymc_geodesic.distributions.unimodal import log_integral, mode_and_width
 from pymc_geodesic.distributions.validation import as_float_tensor
 
 __all__ = ["KentCosine", "kent_log_normalizer", "log_i0e"]
-
-# They start at the mode without one of the parameters. More do not improve the integral.
-_N_ITERATIONS = 4
 
 
 def log_i0e(x: TensorVariable) -> TensorVariable:
@@ -56,21 +53,14 @@ class KentCosine:
         # The modes without beta, and for large beta; the true mode is nearer to the equator.
         alone = kappa / (1.0 + pt.sqrt(1.0 + kappa**2))
         inside = kappa / pt.maximum(2.0 * beta, kappa + 1e-9)
-        # Rounding makes a cosine of one of a concentration above 1e16.
-        largest = 1.0 - np.finfo(kappa.dtype).eps
-        self.mode = pt.arctanh(pt.minimum(pt.minimum(alone, largest), inside))
-        for _ in range(_N_ITERATIONS):
-            slope, curvature = self._derivatives()
-            # Steps are at most a half where the density is not concave.
-            self.mode = self.mode + slope / pt.maximum(curvature, 2.0 * pt.abs(slope))
-        self.width = 1.0 / pt.sqrt(self._derivatives()[1])
+        self.mode, self.width = mode_and_width(alone, inside, self._derivatives)
 
-    def _derivatives(self) -> tuple[TensorVariable, TensorVariable]:
+    def _derivatives(self, s: TensorVariable) -> tuple[TensorVariable, TensorVariable]:
         """Return the slope of the log density in s and minus its curvature, both roughly.
 
         The ratio of Bessel functions is approximated by y / (1 + sqrt(1 + y^2)), within a tenth.
         """
-        t, w = pt.tanh(self.mode), 1.0 / pt.cosh(self.mode) ** 2
+        t, w = pt.tanh(s), 1.0 / pt.cosh(s) ** 2
         y = self.beta * w
         root = pt.sqrt(1.0 + y**2)
         ratio = y / (1.0 + root)

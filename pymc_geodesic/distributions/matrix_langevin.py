@@ -79,14 +79,14 @@ def draw_frames(parameter: TensorVariable, *, size, rng) -> tuple[TensorVariable
     n_proposals = math.ceil(math.log(FAILURE) / math.log1p(-least))
     vectors = eigh(parameter.mT @ parameter)[1][..., ::-1]
     rotated = pt.broadcast_to(parameter @ vectors, (*tuple(size), n, p))
-    columns, log_accept, rng = _propose(rotated, n_proposals, (*tuple(size), n_proposals), rng)
+    columns, log_accept, rng = _propose(rotated, (*tuple(size), n_proposals), rng)
     rng, uniform = pm.Uniform.dist(size=log_accept.shape, rng=rng, return_next_rng=True)
     first = pt.argmax(pt.lt(pt.log(uniform), log_accept), axis=-1)[..., None, None, None]
     frames = pt.take_along_axis(pt.stack(columns, axis=-1), first, axis=-3)[..., 0, :, :]
     return pt.specify_shape(frames @ vectors.mT, (*[None] * (frames.ndim - 2), n, p)), rng
 
 
-def _propose(rotated: TensorVariable, n_proposals: int, shape, rng):
+def _propose(rotated: TensorVariable, shape, rng):
     """Draw the columns of all proposals, and their part of the log acceptance probability."""
     n, p = rotated.type.shape[-2:]
     columns: list[TensorVariable] = []

@@ -88,7 +88,7 @@ def numbers(column: np.ndarray | pd.Series, name: str) -> np.ndarray:
         If there are values missing, or the column does not hold numbers.
     """
     if isinstance(column, pd.Series):
-        column = _values_of(column, name)
+        column = _values_of(column)
     kind = column.dtype.kind
     if kind not in "biuf":
         raise ValueError(
@@ -112,7 +112,7 @@ def numbers(column: np.ndarray | pd.Series, name: str) -> np.ndarray:
     return column.astype("int32")
 
 
-def _values_of(column: pd.Series, name: str) -> np.ndarray:
+def _values_of(column: pd.Series) -> np.ndarray:
     """Return the values of a pandas column, whose missing values need not be NaN."""
     if column.dtype.kind in "biuf" and not isinstance(column.dtype, np.dtype):
         if column.isna().any():

@@ -16,7 +16,7 @@ from pymc_geodesic.kernel.jax.function import JAXFunction
 from pymc_geodesic.latents.gmc import LocalGMC, LocalSampler, LocalState
 from pymc_geodesic.potential import Potential
 
-__all__ = ["LOCAL_STATISTICS", "Drawn", "Latents"]
+__all__ = ["LOCAL_STATISTICS", "NOTHING", "Drawn", "Latents"]
 
 LOCAL_STATISTICS = ("local_acceptance", "local_spread", "local_step_size", "local_unmoved")
 
@@ -40,6 +40,9 @@ class Drawn(NamedTuple):
     values: dict[str, np.ndarray]
     statistics: dict[str, float]
     finite: bool = True
+
+
+NOTHING = Drawn([], {}, {})
 
 
 class Latents:

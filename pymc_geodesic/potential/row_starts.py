@@ -12,11 +12,11 @@ __all__ = ["local_start", "register_local_start"]
 
 Start = Callable[..., TensorVariable]
 
-_STARTS: dict[type, tuple[Start, int]] = {}
+_STARTS: dict[type, Start] = {}
 
 
-def register_local_start(distribution: type, start: Start, *, parameter: int = 0) -> None:
-    """Register a start for a parameter of a distribution that belongs to each row.
+def register_local_start(distribution: type, start: Start) -> None:
+    """Register a start for the first parameter of a distribution, which belongs to each row.
 
     Parameters
     ----------
@@ -24,18 +24,15 @@ def register_local_start(distribution: type, start: Start, *, parameter: int = 0
         Class of the random variable operation.
     start : callable
         ``(op, value, *parameters) -> start``, symbolic; it must not depend on the parameter.
-    parameter : int
-        Index of the parameter of the distribution.
     """
-    _STARTS[distribution] = start, parameter
+    _STARTS[distribution] = start
 
 
 def local_start(
     rv: TensorVariable, value: TensorVariable, *, parameter: TensorVariable
 ) -> TensorVariable | None:
     """Return a start for ``parameter`` if the distribution of ``rv`` registered one."""
-    start, index = _STARTS.get(type(rv.owner.op), (None, 0))
-    if start is None:
+    if (start := _STARTS.get(type(rv.owner.op))) is None:
         return None
     parameters = rv.owner.op.dist_params(rv.owner)
-    return start(rv.owner.op, value, *parameters) if parameters[index] is parameter else None
+    return start(rv.owner.op, value, *parameters) if parameters[0] is parameter else None

@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 import numpy as np
 import pymc as pm
-import pytensor
 
 from pymc.model import Model
 from pymc.model.fgraph import (
@@ -117,16 +116,6 @@ class Conversion(ModelOfRows):
         )
         return self._model([self._scaled(out) for out in outputs])
 
-    def model_of_rows(self, n: int, rows: np.ndarray) -> Model:
-        """Build the model of some of its n rows, whose terms are not scaled."""
-        outputs = self._known_outputs(self.outputs)
-        replaced = dict(self.values)
-        for number, stream in self.streams.items():
-            for leaf, data in stream.leaves:
-                values = data[rows] if number == n else data
-                replaced[leaf] = pytensor.shared(values, shape=values.shape, borrow=True)
-        return self._model(clone_replace(outputs, replace=replaced, rebuild_strict=False))
-
     def _known_outputs(self, outputs: Sequence[Variable]) -> list[Variable]:
         """Compute what is known of terms, and add the other variables of the model."""
         known = substituted(outputs, self.facts.constants(outputs, self.batch_size + 1))
@@ -162,13 +151,13 @@ class Conversion(ModelOfRows):
             value_shapes={name: np.shape(x) for name, x in point.items()},
             kept=kept,
         )
-        for n, local in list(found):
-            self._integrate(n, local)
+        for _, local in list(found):
+            self._integrate(local)
 
     def _has_rows(self, out: Variable) -> bool:
         return out.owner.op.name in self.terms and not isinstance(out.owner.op, ModelFreeRV)
 
-    def _integrate(self, n: int, local: Local) -> None:
+    def _integrate(self, local: Local) -> None:
         own = [x for x in self.outputs if self._has_rows(x) and depends_on(x, local.variables)]
         names = [x.owner.op.name for x in own]
         terms = [self.terms[name][1] for name in names]

@@ -16,7 +16,6 @@ from pymc_geodesic.kernel.interface import Inputs, Outputs
 from pymc_geodesic.kernel.room import room_for
 from pymc_geodesic.kernel.streams import BatchStream, draw_noise, reader_of
 from pymc_geodesic.kernel.transitions import TransitionKernel
-from pymc_geodesic.latents.latents import Drawn
 from pymc_geodesic.potential.halves import Halved, has_any_size
 from pymc_geodesic.potential.noise_models import NoiseModel
 from pymc_geodesic.potential.read_noise import noise_model
@@ -95,7 +94,7 @@ class Calls:
         """
         length = len(step_sizes)
         randomness = randomness or self.randomness(chain, length)
-        drawn = self._draw_latents(chain, randomness.rows, chain.rng)
+        drawn = self.problem.draw_latents(self.latents, chain, randomness.rows, chain.rng)
         chain.values |= drawn.values
         outputs, lengths = [], []
         for part in self.parts(length):
@@ -138,7 +137,7 @@ class Calls:
         rows = chain.batches.trial(n_steps, self.reader)
         # A separate generator, so that a chain that is resumed and checked again continues exactly.
         rng = np.random.default_rng(0)
-        drawn = self._draw_latents(chain, rows, rng, trial=True)
+        drawn = self.problem.draw_latents(self.latents, chain, rows, rng, trial=True)
         inputs = self._without_moving(chain, drawn.arrays, n_steps, rows)
         kernel = self.kernel_of(chain)
         if is_start and self.algorithm.check_start is not None:
@@ -243,27 +242,6 @@ class Calls:
             weights=() if (weights := weights_of(chain)) is None else [weights.factors],
         )
 
-    def _draw_latents(
-        self,
-        chain: GradientChain,
-        rows: Sequence[np.ndarray],
-        rng: np.random.Generator,
-        *,
-        trial: bool = False,
-    ) -> Drawn:
-        if not self.latents:
-            return NOTHING
-        return self.latents.draw(
-            chain.latents,
-            rng,
-            position=chain.state.position,
-            values=chain.values,
-            conditioned=self.problem.conditioned_in(chain.others),
-            rows=[row[0] for row in rows],
-            tune=chain.tune and not trial,
-            trial=trial,
-        )
-
     def _noise_model(self) -> NoiseModel:
         noise, replacement = self.batches.gradient_noise, self.batches.replacement
         return noise_model(self.problem.potential, noise, replacement=replacement)
@@ -281,5 +259,4 @@ class Calls:
             self.noise = self._noise_model()
 
 
-NOTHING = Drawn([], {}, {})
 """The draws for a batch if nothing is local."""

@@ -16,7 +16,7 @@ from pymc.step_methods.step_sizes import DualAverageAdaptation
 
 from pymc_geodesic.algorithms.metropolis import MetropolisInputs, MetropolisKernel
 from pymc_geodesic.kernel.streams import draw_noise
-from pymc_geodesic.latents.latents import LOCAL_STATISTICS, Drawn
+from pymc_geodesic.latents.latents import LOCAL_STATISTICS, NOTHING, Drawn
 from pymc_geodesic.manifolds import Point, Product
 from pymc_geodesic.sampling.chain import ExactChain, Settings
 from pymc_geodesic.sampling.moves import KernelCall, Moves
@@ -75,7 +75,7 @@ class ExactSampler:
         chain = self.begin(np.random.default_rng(0), problem.start, tune=0, draws=0)
         self._kernel = MetropolisKernel(
             problem.potential,
-            example=self._trial_inputs(chain, options.n_steps, Drawn([], {}, {})),
+            example=self._trial_inputs(chain, options.n_steps, NOTHING),
             n_leapfrog=options.n_leapfrog,
             mass=chain.mass,
         )
@@ -122,7 +122,7 @@ class ExactSampler:
 
     def draw(self, chain: ExactChain) -> Moves[dict[str, Any]]:
         """Make the trajectories of one draw; move the chain, and return statistics."""
-        drawn = self._draw_latents(chain, chain.rng)
+        drawn = self.problem.draw_latents(self.latents, chain, [], chain.rng)
         chain.values |= drawn.values
         adaptation, dtype = chain.step_size_adaptation, self.problem.dtype
         n_steps = self.options.n_steps
@@ -181,7 +181,7 @@ class ExactSampler:
     def trial(self, chain: ExactChain) -> Moves[float]:
         """Make trajectories too short to move; return the energy, which may be NaN."""
         rng = np.random.default_rng(0)
-        drawn = self._draw_latents(chain, rng, trial=True)
+        drawn = self.problem.draw_latents(self.latents, chain, [], rng, trial=True)
         n_steps = self.options.n_steps
         outputs = yield KernelCall(self._kernel, self._trial_inputs(chain, n_steps, drawn), rng)
         return np.nan if bool(outputs.diverging) or not drawn.finite else float(outputs.potential)
@@ -194,22 +194,6 @@ class ExactSampler:
             log_uniforms=np.full(n_steps, -1.0, self.problem.dtype),
             noise=self.problem.zero_noise(n_steps, self._shapes),
             mass=_mass_arrays(chain),
-        )
-
-    def _draw_latents(
-        self, chain: ExactChain, rng: np.random.Generator, *, trial: bool = False
-    ) -> Drawn:
-        if not self.latents:
-            return Drawn([], {}, {})
-        return self.latents.draw(
-            chain.latents,
-            rng,
-            position=chain.state.position,
-            values=chain.values,
-            conditioned=self.problem.conditioned_in(chain.others),
-            rows=[],
-            tune=chain.tune and not trial,
-            trial=trial,
         )
 
     def __getstate__(self) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from pymc_geodesic.data_checks import DataChecks
 from pymc_geodesic.data_checks.indices import require_fixed_indices
 from pymc_geodesic.kernel.host_functions import PointMap
 from pymc_geodesic.latents.gmc import LocalGMC
-from pymc_geodesic.latents.latents import Latents
+from pymc_geodesic.latents.latents import NOTHING, Drawn, Latents
 from pymc_geodesic.manifolds import Manifold
 from pymc_geodesic.mass import Mass
 from pymc_geodesic.mass.tangent import TangentMass, separated
@@ -29,6 +29,7 @@ from pymc_geodesic.potential.requested import requested_manifolds
 from pymc_geodesic.potential.row_variables import warn_of_row_variables
 from pymc_geodesic.potential.variables import Coordinates, geometry_names, manifold_in
 from pymc_geodesic.sampling.centered_values import CenteredValues
+from pymc_geodesic.sampling.chain import ExactChain, GradientChain
 from pymc_geodesic.sampling.explain import impossible_start
 from pymc_geodesic.sampling.log import log
 from pymc_geodesic.sampling.variables import Variables, global_and_local
@@ -232,6 +233,29 @@ class Problem:
         """Return PyMC's values of the sampled variables, including local ones."""
         local = [variable.value.name for variable in self.local_variables]
         return {name: np.asarray(point[name]) for name in (*self.names, *local)}
+
+    def draw_latents(
+        self,
+        latents: Latents,
+        chain: GradientChain | ExactChain,
+        rows: Sequence[np.ndarray],
+        rng: np.random.Generator,
+        *,
+        trial: bool = False,
+    ) -> Drawn:
+        """Draw the local variables and the expectations of one batch, or none for a trial."""
+        if not latents:
+            return NOTHING
+        return latents.draw(
+            chain.latents,
+            rng,
+            position=chain.state.position,
+            values=chain.values,
+            conditioned=self.conditioned_in(chain.others),
+            rows=[row[0] for row in rows],
+            tune=chain.tune and not trial,
+            trial=trial,
+        )
 
     def conditioned_in(self, others: Values) -> list[np.ndarray]:
         """Return PyMC's values of the variables of other steps, in the order of the kernels."""
