@@ -19,7 +19,7 @@ help:
 	@echo "make demo      fit three clusters of comet orbits and draw the picture"
 	@echo "make test      the fast tests (minutes)"
 	@echo "make test-all  all tests, the statistical ones too"
-	@echo "make lint      ruff and mypy"
+	@echo "make lint      ruff, mypy and the rules of the house"
 	@echo "make docs      the documentation, in docs/_build/html"
 	@echo "make bench     says how to run the benchmarks"
 	@echo "make bench-report  writes the pages of figures from the records of the benchmarks"
@@ -38,6 +38,7 @@ lint: $(VENV)/.lint
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/python .ci/house_rules.py
 
 docs: $(VENV)/.docs
 	$(BIN)/python -m sphinx -W --keep-going -j auto -b html docs docs/_build/html

@@ -40,10 +40,9 @@ CONTRACT = [
 ]
 
 
-@pytest.mark.parametrize("name", CONTRACT)
-def test_public_name(name):
-    assert name in pmg.__all__
-    assert getattr(pmg, name).__doc__
+def test_public_names():
+    assert set(CONTRACT) <= set(pmg.__all__)
+    assert not [name for name in CONTRACT if not getattr(pmg, name).__doc__]
 
 
 def test_all_names_exist():

@@ -74,3 +74,9 @@ def test_register_manifold_needs_no_change_elsewhere():
         assert isinstance(pmg.manifold_of(pm.Wald.dist(1.0, 1.0)), pmg.Sphere)
     finally:
         pmg.register_manifold(pm.Wald, pmg.Euclidean())
+
+
+def test_manifolds_are_found_by_the_name_that_a_run_records():
+    for manifold in (pmg.Euclidean(), pmg.Simplex(), pmg.Sphere()):
+        assert type(pmg.manifolds.manifold_named(manifold.name)) is type(manifold)
+    assert pmg.manifolds.manifold_named("Klein bottle") is None

@@ -118,3 +118,26 @@ def test_a_version_of_the_documentation_replaces_its_folder_alone(load_tool, tmp
     assert tool.versions(pages) == ["0.10", "0.9", "dev"]
     assert "url=0.10/" in (pages / "index.html").read_text(encoding="utf-8")
     assert "dev/" in (pages / "versions.html").read_text(encoding="utf-8")
+
+
+def test_broken_rules_of_the_house_are_named(load_tool, tmp_path):
+    tool = load_tool("house_rules")
+    package = tmp_path / "pymc_geodesic"
+    for room, text in {
+        "kernel": "from pymc_geodesic.runs.sample import sample\n",
+        "tuning": "from pymc_geodesic.manifolds import Sphere\n",
+        "strange": "x = 1\n" * 301,
+    }.items():
+        (package / room).mkdir(parents=True)
+        (package / room / "__init__.py").write_text("", encoding="utf-8")
+        (package / room / "a.py").write_text(text, encoding="utf-8")
+    for room in ("kernel", "tuning"):
+        (tmp_path / "tests" / room).mkdir(parents=True)
+        (tmp_path / "tests" / room / "test_a.py").write_text("", encoding="utf-8")
+    assert tool.faults(tmp_path) == [
+        "ORDER does not say where strange is.",
+        "kernel/a.py imports runs.sample, which is above it.",
+        "strange/a.py has 301 lines, more than 300.",
+        "tuning/a.py names a manifold.",
+        "2 test files are named test_a.py.",
+    ]

@@ -202,7 +202,7 @@ def _zarr() -> Any:
 def _integrity() -> Any:
     """Return the module that needs Zarr itself."""
     _zarr()
-    return import_module("pymc_geodesic.runs.checkpoints.folder")
+    return import_module("pymc_geodesic.runs.checkpoints.integrity")
 
 
 def _committed(path: Path) -> Any:
