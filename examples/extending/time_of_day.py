@@ -10,16 +10,12 @@ import pytensor.tensor as pt
 
 from pymc.distributions.continuous import Continuous
 from pymc.distributions.dist_math import check_parameters
-from pymc.distributions.distribution import SymbolicRandomVariable
-from pymc.distributions.shape_utils import implicit_size_from_params, rv_size_is_none
-from pymc.distributions.transforms import _default_transform
-from pymc.logprob.transforms import Transform
-from pymc.pytensorf import normalize_rng_param
-from pytensor.tensor.random.utils import normalize_size_param
+from pymc.logprob.transforms import CircularTransform
 
 import pymc_geodesic as pmg
 
 from pymc_geodesic import arrays
+from pymc_geodesic.distributions.base import RandomGraph, on_manifold, on_support
 
 __all__ = ["Clock", "TimeOfDay"]
 
@@ -53,28 +49,21 @@ class Clock(pmg.Manifold):
         return f"expected hours from 0 to 24, got {np.min(value):.6g} to {np.max(value):.6g}"
 
 
-class TimeOfDayRV(SymbolicRandomVariable):
+class TimeOfDayRV(RandomGraph):
     """Random graph of :class:`TimeOfDay`."""
 
-    name = "TimeOfDay"
     extended_signature = "[rng],[size],(),()->[rng],()"
-    _print_name = ("TimeOfDay", "\\operatorname{TimeOfDay}")
 
     @classmethod
-    def rv_op(cls, mu, rho, *, size=None, rng=None):
+    def draw(cls, mu, rho, *, size, rng):
         """Mix a uniform time with the time of density ``(1 + cos) / 24``."""
-        mu, rho = pt.as_tensor(mu), pt.as_tensor(rho)
-        rng, size = normalize_rng_param(rng), normalize_size_param(size)
-        if rv_size_is_none(full := size):
-            full = implicit_size_from_params(mu, rho, ndims_params=(0, 0))
-        options = {"size": full, "return_next_rng": True}
-        next_rng, choice = pm.Uniform.dist(0.0, 1.0, rng=rng, **options)
-        next_rng, uniform = pm.Uniform.dist(0.0, DAY, rng=next_rng, **options)
+        options = {"size": size, "return_next_rng": True}
+        rng, choice = pm.Uniform.dist(0.0, 1.0, rng=rng, **options)
+        rng, uniform = pm.Uniform.dist(0.0, DAY, rng=rng, **options)
         # Half of its angle has a sine with the density of a half circle.
-        next_rng, sine = pm.Beta.dist(1.5, 1.5, rng=next_rng, **options)
+        rng, sine = pm.Beta.dist(1.5, 1.5, rng=rng, **options)
         peaked = DAY / np.pi * pt.arcsin(2 * sine - 1)
-        draws = Clock().project(mu + pt.switch(choice < 2 * rho, peaked, uniform))
-        return cls(inputs=[rng, size, mu, rho], outputs=[next_rng, draws])(rng, size, mu, rho)
+        return rng, Clock().project(mu + pt.switch(choice < 2 * rho, peaked, uniform))
 
 
 class TimeOfDay(Continuous):
@@ -94,10 +83,6 @@ class TimeOfDay(Continuous):
         The busiest hour.
     rho : tensor_like of float
         How much it stands out, from 0 to 1/2.
-
-    References
-    ----------
-    Jeffreys, H. (1948). Theory of Probability, second edition. Oxford University Press.
     """
 
     rv_type = TimeOfDayRV
@@ -115,32 +100,18 @@ class TimeOfDay(Continuous):
     def logp(value, mu, rho):
         """Return the log density, and -inf for other hours."""
         log_density = pt.log1p(2 * rho * pt.cos(2 * np.pi / DAY * (value - mu))) - np.log(DAY)
-        log_density = pt.switch(pt.abs(value - DAY / 2) <= DAY / 2, log_density, -np.inf)
+        log_density = on_support(log_density, value, lambda x: abs(x - DAY / 2) <= DAY / 2)
         return check_parameters(log_density, rho >= 0, rho <= 0.5, msg="0 <= rho <= 0.5")
 
 
-class Wrapped(Transform):
+class Wrapped(CircularTransform):
     """The hour of any time, for samplers that do not use manifolds."""
 
     name = "wrapped"
-    ndim_supp = 0
-
-    def forward(self, value, *inputs):
-        """Return the hour itself."""
-        return value
 
     def backward(self, value, *inputs):
         """Return the hour of the day."""
         return Clock().project(value)
 
-    def log_jac_det(self, value, *inputs):
-        """Return zero: the map preserves lengths."""
-        return pt.zeros_like(value)
 
-
-@_default_transform.register(TimeOfDayRV)
-def _time_of_day_default_transform(op, rv):
-    return Wrapped()
-
-
-pmg.register_manifold(TimeOfDay, Clock())
+on_manifold(TimeOfDay, Clock(), Wrapped())

@@ -138,20 +138,27 @@ def manifold_in(model: Model, rv: TensorVariable) -> Manifold:
 def has_custom_transform(model: Model, rv: TensorVariable) -> bool:
     """Return whether a transform, other than one that closes angles, is not the default one."""
     transform = model.rvs_to_transforms[rv]
-    if transform is None or isinstance(transform, CircularTransform):
-        return False
-    return type(transform) is not type(_default_transform(rv.owner.op, rv))
+    return not (
+        transform is None or isinstance(transform, CircularTransform) or _is_default(rv, transform)
+    )
+
+
+def _is_default(rv: TensorVariable, transform: Transform) -> bool:
+    return type(transform) is type(_default_transform(rv.owner.op, rv))
 
 
 def _geometry(model: Model, rv: TensorVariable) -> Manifold:
     """Return the manifold of the values of a variable, whatever their transform.
 
-    The circular transform makes any variable an angle. A manifold of axes is replaced by that of
-    directions if the model distinguishes the ends of an axis.
+    The circular transform makes any variable an angle, but not one of a distribution that has it
+    and another manifold. A manifold of axes is replaced by that of directions if the model
+    distinguishes the ends of an axis.
     """
-    if isinstance(model.rvs_to_transforms[rv], CircularTransform):
+    manifold, transform = manifold_of(rv), model.rvs_to_transforms[rv]
+    if isinstance(transform, CircularTransform) and (
+        manifold.is_flat or not _is_default(rv, transform)
+    ):
         return Circle()
-    manifold = manifold_of(rv)
     covering = manifold.covering
     return manifold if covering is manifold or is_even(model, rv) else covering
 

@@ -8,6 +8,8 @@ import pymc.distributions.transforms as tr
 import pytensor.tensor as pt
 import pytest
 
+from time_of_day import TimeOfDay
+
 import pymc_geodesic as pmg
 
 from pymc_geodesic.potential import Potential
@@ -74,6 +76,14 @@ def test_register_manifold_needs_no_change_elsewhere():
         assert isinstance(pmg.manifold_of(pm.Wald.dist(1.0, 1.0)), pmg.Sphere)
     finally:
         pmg.register_manifold(pm.Wald, pmg.Euclidean())
+
+
+def test_a_distribution_whose_transform_closes_angles_keeps_its_own_manifold():
+    with pm.Model() as model:
+        TimeOfDay("hour", 23.0, 0.4)
+        pm.HalfNormal("angle", default_transform=tr.circular)
+        pmg.BivariateVonMises("torus", [0.0, 1.0], [1.0, 2.0], 0.5)
+    assert manifolds_in_step(model) == {"hour": "Clock", "angle": "Circle", "torus": "Circle"}
 
 
 def test_manifolds_are_found_by_the_name_that_a_run_records():
