@@ -118,9 +118,9 @@ class Algorithm:
         gradient's noise that gives velocities this temperature, if no thermostat cools them.
     grouping : str, optional
         How thermostats are shared, if the state has any. The tuning phase settles them.
-    hurries : bool
+    accelerates : bool
         Whether the transition has a parameter ``tuning``, which makes its thermostat move faster.
-    calms : bool
+    damps : bool
         Whether the transition damps velocities along the difference that an estimate from halves of
         a batch has. If it does, directions of curved points need no thermostats of their own.
     balances : bool
@@ -162,8 +162,8 @@ class Algorithm:
     tuning_rule: Rule | None = None
     heating_noise: Callable[..., float] | None = None
     grouping: Grouping | None = None
-    hurries: bool = False
-    calms: bool = False
+    accelerates: bool = False
+    damps: bool = False
     balances: bool = False
     require: Callable[[str, Sequence[SampledVariable]], None] = any_manifold
     bind: Callable[..., Algorithm] | None = None

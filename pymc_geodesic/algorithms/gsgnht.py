@@ -111,17 +111,17 @@ def transition(
         injected = tuple(
             thermostat_noise_variance(diffusion, step_size, v) for v in estimate.variance
         )
-    calmed = partial(damp_along, difference=estimate.difference, step_size=step_size)
+    damp_difference = partial(damp_along, difference=estimate.difference, step_size=step_size)
     velocity = kick(
         manifold,
         position,
-        calmed(velocity),
+        damp_difference(velocity),
         gradient=estimate.gradient,
         noise=noise,
         step_size=step_size,
         noise_variance=injected,
     )
-    velocity = damped(calmed(velocity), thermostat.friction(xi))
+    velocity = damped(damp_difference(velocity), thermostat.friction(xi))
 
     position, velocity = drift(manifold, position, velocity, step_size / 2)
     xi = thermostat.heat(xi, velocity, step_size / 2, tuning=tuning)
@@ -164,7 +164,7 @@ def gsgnht(grouping: Grouping) -> Algorithm:
         parameters={"diffusion": momentum_decay},
         tuning_rule=thermostat_rule,
         grouping=grouping,
-        hurries=True,
-        calms=True,
+        accelerates=True,
+        damps=True,
         balances=grouping == "shared",
     )

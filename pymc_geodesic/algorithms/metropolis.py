@@ -163,9 +163,9 @@ class MetropolisKernel:
         """Run one trajectory for each step size; all random numbers are inputs."""
         return self._apart(self._compiled(self._joined(inputs)))
 
-    def of_many(self, inputs: Sequence[MetropolisInputs]) -> list[MetropolisOutputs]:
+    def batched(self, inputs: Sequence[MetropolisInputs]) -> list[MetropolisOutputs]:
         """Run the trajectories of several chains at once."""
-        return [self._apart(x) for x in self._compiled.of_many([*map(self._joined, inputs)])]
+        return [self._apart(x) for x in self._compiled.batched([*map(self._joined, inputs)])]
 
     def _apart(self, outputs: MetropolisOutputs) -> MetropolisOutputs:
         parts = ("position", "velocity", "values")

@@ -67,4 +67,4 @@ def sgnht(grouping: Grouping, *, integrator: Integrator = "splitting") -> Algori
     if integrator == "splitting":
         return splitting
     dynamics = Dynamics(partial(euler_transition, grouping=grouping))
-    return replace(splitting, dynamics=dynamics, order=1, hurries=False, balances=False)
+    return replace(splitting, dynamics=dynamics, order=1, accelerates=False, balances=False)

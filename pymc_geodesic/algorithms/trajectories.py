@@ -202,7 +202,7 @@ def run_trajectories(
         which, step_size, log_uniform, noise = given
         if adaptation is not None:
             step_size = step_size * adaptation.step_size(log_own, which)
-        phase, told = _trajectory(
+        phase, outcome = _trajectory(
             phase,
             manifold=manifold,
             energy_and_gradient=energy_and_gradient,
@@ -212,21 +212,21 @@ def run_trajectories(
             noise=noise,
         )
         if adaptation is not None:
-            log_own = adaptation.adapted(log_own, which, told.acceptance).astype(log_own.dtype)
-        return (phase, log_own), (phase.position, told)
+            log_own = adaptation.adapted(log_own, which, outcome.acceptance).astype(log_own.dtype)
+        return (phase, log_own), (phase.position, outcome)
 
     given = jnp.arange(len(step_sizes)), step_sizes, log_uniforms, tuple(noises)
-    (last, log_own), (positions, told) = jax.lax.scan(one, (begin, log_start), given)
+    (last, log_own), (positions, outcome) = jax.lax.scan(one, (begin, log_start), given)
     return Trajectories(
         last=last,
         first_energy=begin.energy,
         positions=positions,
         log_step_sizes=log_own,
-        **told._asdict(),
+        **outcome._asdict(),
     )
 
 
-class Told(NamedTuple):
+class Outcome(NamedTuple):
     """What is recorded of a trajectory; see :class:`Trajectories`."""
 
     acceptance: Array
@@ -244,7 +244,7 @@ def _trajectory(
     step_size: Array,
     log_uniform: Array,
     noise: Point,
-) -> tuple[Phase, Told]:
+) -> tuple[Phase, Outcome]:
     """Make the leapfrog steps with a new velocity, and test the end."""
     import jax
 
@@ -265,7 +265,7 @@ def _trajectory(
     accepted = log_uniform < arrays.log(acceptance)
     energy = arrays.where(accepted, after, before)
     kept = _typed(_choose(accepted, moved, start), phase)
-    return kept, Told(acceptance, accepted.astype(energy.dtype), diverging, energy)
+    return kept, Outcome(acceptance, accepted.astype(energy.dtype), diverging, energy)
 
 
 def _metropolis(before: Array, after: Array) -> tuple[Array, Array]:

@@ -44,8 +44,8 @@ class Field:
         shapes = manifold.field_shapes(shape)
         means = inputs_like("mean", [np.zeros(own, dtype) for own in shapes])
         dim = float(manifold.dim_of(shape))
-        told = manifold.field_work(Visit(point, point, slope), means, dim=dim)
-        outputs = [pt.as_tensor(told.work), pt.as_tensor(told.divergence)]
+        terms = manifold.field_work(Visit(point, point, slope), means, dim=dim)
+        outputs = [pt.as_tensor(terms.work), pt.as_tensor(terms.divergence)]
         self._dtype = dtype
         self._moments_at = _at_draws([point], manifold.field_moments(point), shapes=shapes)
         self._work_at = _at_draws([point, slope], outputs, shapes=shapes, given=means)

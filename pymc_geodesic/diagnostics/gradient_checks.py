@@ -184,8 +184,8 @@ def _affordable(idata: xr.DataTree, model: Model) -> tuple[Batches, int]:
 def _widths(draws: DirectionDraws, *, n_variables: int) -> Widths:
     """Compare the widths of the draws of all variables whose directions can be compared."""
     # On a ridge, entries by themselves tell little, and which are on one is unknown here.
-    told = np.zeros(len(draws.names), bool)
-    found = compared_widths(draws.names, draws.here, draws.forces(), are_telling=told)
+    none = np.zeros(len(draws.names), bool)
+    found = compared_widths(draws.names, draws.here, draws.forces(), are_informative=none)
     return found._replace(are_all=len(set(draws.owners)) == n_variables)
 
 

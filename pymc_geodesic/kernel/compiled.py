@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from pymc_geodesic.graph_inputs import graph_input
+from pymc_geodesic.kernel.jax.batched import BatchedCalls, Chunk
 from pymc_geodesic.kernel.jax.function import JAXFunction
-from pymc_geodesic.kernel.jax.many import ManyCalls, Turns
 from pymc_geodesic.kernel.jax.resident import copied_to_device, in_double_precision
 from pymc_geodesic.kernel.trees import Tree, flattener, leaves_of, map_leaves, rebuilder, rebuilt
 
@@ -50,7 +50,7 @@ class CompiledMap:
     varying : collection of str
         Fields that consecutive calls of a chain have each for itself; the others are those of the
         first call, except for fields of the outputs of the same name.
-    most_turns : int, default 1
+    chunk_length : int, default 1
         The largest number of consecutive calls of a chain that are made at once.
     """
 
@@ -63,7 +63,7 @@ class CompiledMap:
         held: Collection[str] = (),
         shareable: Collection[str] = (),
         varying: Collection[str] = (),
-        most_turns: int = 1,
+        chunk_length: int = 1,
     ) -> None:
         # PyMC's value of a flat variable is its position: it is one array, computed once.
         found = leaves_of(outputs)
@@ -80,14 +80,14 @@ class CompiledMap:
         self._held = [i for name in held for i in places[name]]
         self._shareable = [places[name] for name in shareable]
         self._copies: dict[int, tuple[np.ndarray, Any]] = {}
-        self.most_turns = most_turns
-        turns = None
-        if self.most_turns > 1:
+        self.chunk_length = chunk_length
+        chunk = None
+        if self.chunk_length > 1:
             ends = _places_of_fields(outputs)
             fields = [zip(places[name], ends[name], strict=True) for name in ends if name in places]
             carried = tuple((i, self._output_places[end]) for field in fields for i, end in field)
-            turns = Turns(most_turns, tuple(i for name in varying for i in places[name]), carried)
-        self._many = ManyCalls(self.function, turns)
+            chunk = Chunk(chunk_length, tuple(i for name in varying for i in places[name]), carried)
+        self._many = BatchedCalls(self.function, chunk)
 
     def __call__(self, inputs: Any) -> Any:
         """Call the function on trees of NumPy arrays; return trees of NumPy arrays."""
@@ -97,14 +97,14 @@ class CompiledMap:
             # JAX returns before it has finished.
             return self._outputs([np.asarray(x) for x in self.function(*arguments)])
 
-    def of_many(self, inputs: Sequence[Any]) -> list[Any]:
+    def batched(self, inputs: Sequence[Any]) -> list[Any]:
         """Call the function on several trees at once."""
-        return [outputs for [outputs] in self.in_turn([[tree] for tree in inputs])]
+        return [outputs for [outputs] in self.in_chunks([[tree] for tree in inputs])]
 
-    def in_turn(self, inputs: Sequence[Sequence[Any]]) -> list[list[Any]]:
+    def in_chunks(self, inputs: Sequence[Sequence[Any]]) -> list[list[Any]]:
         """Call the function for several chains at once, several times for each.
 
-        At most :attr:`most_turns` times. A call continues where the one before has ended.
+        At most :attr:`chunk_length` times. A call continues where the one before has ended.
         """
         calls = [[self._arguments(tree) for tree in trees] for trees in inputs]
         first, *others = [arguments[0] for arguments in calls]

@@ -40,7 +40,7 @@ from pymc_geodesic.kernel.building import forget_lines_of_constants, quick_build
 from pymc_geodesic.kernel.jax.function import JAXFunction
 from pymc_geodesic.kernel.jax.packed import PackedFunction
 
-__all__ = ["Evaluated", "Interpreted", "clock", "for_many", "write_out"]
+__all__ = ["Evaluated", "Interpreted", "clock", "with_batch_axis", "write_out"]
 
 # NumPy's limit for the operands of a function.
 MOST_OPERANDS = 31
@@ -88,7 +88,7 @@ def _in_precision_of(variable: Any, value: Any) -> Any:
     return value if dtype is None else np.asarray(value, dtype=dtype)
 
 
-def for_many(
+def with_batch_axis(
     inputs: Sequence[TensorVariable],
     outputs: Sequence[TensorVariable],
     *,

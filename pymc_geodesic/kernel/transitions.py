@@ -17,7 +17,7 @@ from pymc_geodesic.kernel.jax.function import JAXFunction
 from pymc_geodesic.kernel.jax.kernel_function import KernelFunction
 from pymc_geodesic.kernel.jax.potential import PotentialOfArrays, graphs_of
 from pymc_geodesic.kernel.loop import loop
-from pymc_geodesic.kernel.room import Room, turns_for
+from pymc_geodesic.kernel.padding import Padding, chunk_length_for
 from pymc_geodesic.kernel.virial import Virial, joined_moments, numbers_of_moments
 from pymc_geodesic.manifolds import Product
 from pymc_geodesic.mass import Mass
@@ -50,7 +50,7 @@ class TransitionKernel:
     has_one_step_size : bool
         Whether all transitions of a call have the first step size. Functions of it, such as the
         damping of every entry, are then computed once. Only for kernels that count.
-    makes_several : bool
+    makes_chunks : bool
         Whether one call for several chains may stand for several in turn.
     halves : {"all", "curved"}, optional
         Variables whose noise is estimated, together with gradients, from the two halves of a batch;
@@ -67,10 +67,10 @@ class TransitionKernel:
         mass: Mass | None = None,
         is_counted: bool = False,
         has_one_step_size: bool = False,
-        makes_several: bool = False,
+        makes_chunks: bool = False,
         halves: Halved | None = None,
     ) -> None:
-        self._room = Room(len(example.step_sizes)) if is_counted else None
+        self._padding = Padding(len(example.step_sizes)) if is_counted else None
         self._has_one_step_size = has_one_step_size
         self._blocks = blocks = blocks_for(potential, noise_model, example.state, mass)
         self._n_moments = numbers_of_moments(potential.manifold)
@@ -98,7 +98,7 @@ class TransitionKernel:
             held=("parameters", "mass", "center", "fresh", "reference", "weights", "made"),
             shareable=("mass", "center", "weights", "made"),
             varying=("step_sizes", "noise", "rows", "fresh"),
-            most_turns=turns_for(example) if makes_several else 1,
+            chunk_length=chunk_length_for(example) if makes_chunks else 1,
         )
 
     def one_chain(self, inputs: Inputs, data: Sequence[Any]) -> Outputs:
@@ -137,21 +137,21 @@ class TransitionKernel:
         """Make the transitions; all random numbers are inputs, and the generator is not used."""
         return self._apart(self._compiled(self._joined(inputs)))
 
-    def of_many(self, inputs: Sequence[Inputs]) -> list[Outputs]:
+    def batched(self, inputs: Sequence[Inputs]) -> list[Outputs]:
         """Make the transitions of several chains at once."""
-        return [self._apart(x) for x in self._compiled.of_many([*map(self._joined, inputs)])]
+        return [self._apart(x) for x in self._compiled.batched([*map(self._joined, inputs)])]
 
     @property
     def most_calls(self) -> int:
-        """The largest number of calls that :meth:`in_turn` can make."""
-        return self._compiled.most_turns
+        """The largest number of calls that :meth:`in_chunks` can make."""
+        return self._compiled.chunk_length
 
-    def in_turn(self, inputs: Sequence[Sequence[Inputs]]) -> list[list[Outputs]]:
+    def in_chunks(self, inputs: Sequence[Sequence[Inputs]]) -> list[list[Outputs]]:
         """Make several calls in turn for several chains at once.
 
         State and memory are those of a chain's first call; the others continue where it ends.
         """
-        found = self._compiled.in_turn([[*map(self._joined, calls)] for calls in inputs])
+        found = self._compiled.in_chunks([[*map(self._joined, calls)] for calls in inputs])
         return [[*map(self._apart, calls)] for calls in found]
 
     @property
@@ -188,8 +188,8 @@ class TransitionKernel:
         """Put scalars side by side; drop the axis of the transitions if all share one batch."""
         if self._shares_rows:
             inputs = inputs._replace(rows=[row[0] for row in inputs.rows])
-        if self._room is not None:
-            inputs = self._room.filled(inputs)
+        if self._padding is not None:
+            inputs = self._padding.filled(inputs)
         if self._has_one_step_size:
             inputs = inputs._replace(step_sizes=inputs.step_sizes[0, ...])
         blocks = self._blocks

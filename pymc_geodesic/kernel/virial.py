@@ -96,6 +96,6 @@ class Virial:
             self.manifold.factors, self.manifold.shapes, dims, start, *evaluation, strict=True
         ):
             own = [next(references) for _ in factor.field_shapes(shape)]
-            told = factor.field_work(Visit(*visit), own, dim=dim)
-            found.append(1 + (told.work - told.divergence) / told.expected)
+            terms = factor.field_work(Visit(*visit), own, dim=dim)
+            found.append(1 + (terms.work - terms.divergence) / terms.expected)
         return found

@@ -21,7 +21,7 @@ from pytensor.tensor.random.type import RandomType, random_generator_type
 from pytensor.tensor.rewriting.shape import ShapeFeature
 
 from pymc_geodesic.graph_inputs import graph_input
-from pymc_geodesic.kernel.interpreted import Interpreted, for_many, write_out
+from pymc_geodesic.kernel.interpreted import Interpreted, with_batch_axis, write_out
 from pymc_geodesic.potential.model_graphs import renew
 from pymc_geodesic.predictions.rows_of_model import plain_values
 from pymc_geodesic.rows.graphs import needed_for_values
@@ -136,7 +136,7 @@ def _of_all_draws(
 ) -> Callable[[list[Any], list[np.ndarray]], list[np.ndarray]]:
     """Return a function of inputs and of all draws; draw by draw if that is the only way."""
     try:
-        function = Interpreted(*for_many([*inputs, *varying], outputs, varying=varying))
+        function = Interpreted(*with_batch_axis([*inputs, *varying], outputs, varying=varying))
     except NotImplementedError:
         one = Interpreted([*inputs, *varying], outputs)
 

@@ -76,7 +76,7 @@ class Results:
         self._forms, self._coords = dict(forms), dict(coords)
         self._path = out
         if self._path is None:
-            self._require_room()
+            self._require_space()
             self._arrays: Any = {
                 name: np.empty(form.shape, form.dtype) for name, form in self._forms.items()
             }
@@ -100,7 +100,7 @@ class Results:
         found = {name: (form.dims, self._arrays[name]) for name, form in self._forms.items()}
         return xr.Dataset(found, coords=self._coords)
 
-    def _require_room(self) -> None:
+    def _require_space(self) -> None:
         n_bytes = sum(form.n_bytes for form in self._forms.values())
         if n_bytes > MOST_BYTES:
             raise MemoryError(

@@ -18,7 +18,7 @@ from pytensor.graph.traversal import ancestors
 from pytensor.tensor import TensorVariable
 
 from pymc_geodesic.graph_inputs import graph_input
-from pymc_geodesic.kernel.interpreted import Interpreted, for_many
+from pymc_geodesic.kernel.interpreted import Interpreted, with_batch_axis
 from pymc_geodesic.potential import Potential
 from pymc_geodesic.potential.variables import SampledVariable, as_values
 from pymc_geodesic.sampling.run import Arrays
@@ -61,7 +61,7 @@ def at_draws(
     graphs = clone_replace(list(outputs), replace=values, rebuild_strict=False)
     inputs, shape = list(values.values()), draws[0].shape[:2]
     try:
-        function = Interpreted(*for_many(inputs, graphs, varying=inputs))
+        function = Interpreted(*with_batch_axis(inputs, graphs, varying=inputs))
     except NotImplementedError:
         function = Interpreted(inputs, graphs)
         each = [function(*(column[index] for column in draws)) for index in np.ndindex(shape)]
@@ -209,7 +209,7 @@ def _many(
     changed = [i for i, (x, y) in enumerate(zip(inputs, outputs, strict=True)) if x is not y]
     if not changed:
         return list
-    function = Interpreted(*for_many(inputs, [outputs[i] for i in changed], varying=inputs))
+    function = Interpreted(*with_batch_axis(inputs, [outputs[i] for i in changed], varying=inputs))
 
     def call(columns: _Columns) -> _Columns:
         found = list(columns)

@@ -78,12 +78,12 @@ def exact_starts(
     """
     variables = potential.variables
     names = [v.value.name for v in variables]
-    loose = _loose(model, names, points)
-    if not any(loose):
+    movable = _movable(model, names, points)
+    if not any(movable):
         return None
     gradient = HostGradient(potential)
     first = gradient.to_points(*(np.asarray(points[0][name]) for name in names))
-    starts = best_starts(gradient, first, loose=loose, rng=rng)
+    starts = best_starts(gradient, first, movable=movable, rng=rng)
     if not np.isfinite(gradient(starts[0], []).energy):
         return None
     point, mass, _ = anchored_frame(gradient, starts, rows=[], form="diagonal", fixed=None, rng=rng)
@@ -93,7 +93,7 @@ def exact_starts(
         near = around(gradient, point, mass, noise)
         near = near if np.isfinite(gradient(near, []).energy) else point
         values = dict(zip(names, map(np.asarray, gradient.to_values(*near)), strict=True))
-        free = {name for name, is_loose in zip(names, loose, strict=True) if is_loose}
+        free = {name for name, is_movable in zip(names, movable, strict=True) if is_movable}
         found.append({n: values[n] if n in free else np.asarray(x) for n, x in given.items()})
     return ExactStarts(found, _masses(mass, potential))
 
@@ -115,13 +115,13 @@ def around_one_mode(
     problem = sampler.problem
     if not isinstance(sampler, ExactSampler) or problem.conditioned_names or sampler.latents:
         return list(points)
-    if not any(_loose(model, problem.names, points)) or problem.potential.shared_out() is None:
+    if not any(_movable(model, problem.names, points)) or problem.potential.shared_out() is None:
         return list(points)
     found = exact_starts(problem.potential, model, points, rng)
     return list(points) if found is None else found.points
 
 
-def _loose(model: Model, names: Sequence[str], points: Sequence[Values]) -> list[bool]:
+def _movable(model: Model, names: Sequence[str], points: Sequence[Values]) -> list[bool]:
     """Return for each variable whether its start is PyMC's default in all chains."""
     default = default_start(model, names, point=model.initial_point())
     are_default = [is_default(default, point, names) for point in points]

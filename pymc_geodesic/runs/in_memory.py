@@ -16,7 +16,7 @@ from pymc.model import Model
 
 from pymc_geodesic.run_record import SUPERCHAINS, ModesRecord, with_modes
 from pymc_geodesic.runs.deterministics import Traced
-from pymc_geodesic.runs.fold import Phase
+from pymc_geodesic.runs.run_loop import Phase
 from pymc_geodesic.runs.running import Running
 from pymc_geodesic.runs.traces import Drawn, to_datatree
 from pymc_geodesic.sampling import Chain

@@ -20,10 +20,10 @@ from pymc_geodesic.runs.checkpoints.identity import identity_of
 from pymc_geodesic.runs.cluster.on_workers import OnWorkers
 from pymc_geodesic.runs.corrected_error import corrected_error
 from pymc_geodesic.runs.deterministics import Traced
-from pymc_geodesic.runs.fold import Fold, Move, Phase
 from pymc_geodesic.runs.in_memory import InMemory
 from pymc_geodesic.runs.in_process import InProcess
 from pymc_geodesic.runs.progress import Progress
+from pymc_geodesic.runs.run_loop import Move, Phase, RunLoop
 from pymc_geodesic.runs.running import Running
 from pymc_geodesic.runs.starts import InitialValues, RandomSeed, begin_chains, seeds
 from pymc_geodesic.runs.until import Until
@@ -93,7 +93,7 @@ class Plan:
         }
 
 
-def begin_run(plan: Plan, step: Step, progress: Progress) -> tuple[InMemory | Checkpoint, Fold]:
+def begin_run(plan: Plan, step: Step, progress: Progress) -> tuple[InMemory | Checkpoint, RunLoop]:
     """Begin a run, and count the draws that its checkpoint holds.
 
     Parameters
@@ -109,7 +109,7 @@ def begin_run(plan: Plan, step: Step, progress: Progress) -> tuple[InMemory | Ch
     -------
     keep : InMemory or Checkpoint
         Storage of the draws.
-    fold : Fold
+    loop : RunLoop
         Makes the draws.
     """
     chain_seeds = seeds(plan.random_seed, plan.n_chains)
@@ -161,7 +161,7 @@ def begin_run(plan: Plan, step: Step, progress: Progress) -> tuple[InMemory | Ch
             model=plan.model,
             began=plan.began,
         )
-    return keep, Fold(move, chains, keep=keep, longest=plan.checkpoint_every)
+    return keep, RunLoop(move, chains, keep=keep, longest=plan.checkpoint_every)
 
 
 def _move(plan: Plan, step: Step, method: ChainMethod, progress: Progress) -> Move:

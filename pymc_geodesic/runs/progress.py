@@ -46,12 +46,12 @@ class Progress:
         self._progress = Bar(
             TextColumn("{task.description}"),
             BarColumn(bar_width=10),
-            TextColumn("{task.completed}/{task.total} draws{task.fields[told]}"),
+            TextColumn("{task.completed}/{task.total} draws{task.fields[status]}"),
             TimeRemainingColumn(compact=True, elapsed_when_finished=True),
             console=console,
             disable=not visible,
         )
-        self._task = self._progress.add_task("Compiling", total=n_draws, told="")
+        self._task = self._progress.add_task("Compiling", total=n_draws, status="")
         self._n_transitions, self._n_divergences = 0, 0
         self._seconds, self._skipped = 0.0, 0
         self._lines: dict[int, TaskID] = {}
@@ -84,12 +84,12 @@ class Progress:
             if chain not in self._lines:
                 total = self._progress.tasks[0].total
                 self._lines[chain] = self._progress.add_task(
-                    f"  chain {chain}", total=total, told="", completed=self._skipped
+                    f"  chain {chain}", total=total, status="", completed=self._skipped
                 )
                 self._diverged[chain] = 0
             self._diverged[chain] += int(n_divergences)
-            told = f", {self._diverged[chain]} divergences"
-            self._progress.update(self._lines[chain], advance=n_draws, told=told)
+            status = f", {self._diverged[chain]} divergences"
+            self._progress.update(self._lines[chain], advance=n_draws, status=status)
 
     def update(self, statistics: Arrays, n_draws: int, *, phase: str, thin: int) -> None:
         """Count draws of all chains, and show their statistics."""
@@ -100,17 +100,17 @@ class Progress:
             self._n_transitions += thin * int(statistics.get("n_steps", np.ones(1)).sum())
         self._last = now
         self._n_divergences += int(statistics["diverging"].sum())
-        told = []
+        status = []
         if self._seconds:
-            told.append(f"{_short(self._n_transitions / self._seconds)} transitions/s")
+            status.append(f"{_short(self._n_transitions / self._seconds)} transitions/s")
         if TEMPERATURE in statistics:
-            told.append(f"temperature {self._temperature(statistics[TEMPERATURE])}")
-        told.append(f"{self._n_divergences} divergences")
+            status.append(f"temperature {self._temperature(statistics[TEMPERATURE])}")
+        status.append(f"{self._n_divergences} divergences")
         self._progress.update(
             self._task,
             description=phase,
             advance=n_draws,
-            told="".join(f", {part}" for part in told),
+            status="".join(f", {part}" for part in status),
         )
 
     def end(self) -> None:

@@ -18,7 +18,6 @@ from pymc_geodesic.runs.certificate import NEVER_TOO_MUCH, certified
 from pymc_geodesic.runs.checkpoints.checkpoint import Checkpoint
 from pymc_geodesic.runs.checkpoints.folder import CheckpointError
 from pymc_geodesic.runs.convergence import warnings_of_convergence
-from pymc_geodesic.runs.fold import Fold, Phase
 from pymc_geodesic.runs.gradients_at_draws import DrawGradients, batches_of_run
 from pymc_geodesic.runs.in_memory import InMemory
 from pymc_geodesic.runs.plan import Plan
@@ -29,6 +28,7 @@ from pymc_geodesic.runs.refined import (
     refined,
     unclear,
 )
+from pymc_geodesic.runs.run_loop import Phase, RunLoop
 from pymc_geodesic.runs.verdict import SHARE, checked_with_rows
 from pymc_geodesic.runs.whole_models import Sampled
 from pymc_geodesic.sampling import ChainFailure
@@ -65,7 +65,7 @@ class Drawn(NamedTuple):
     ----------
     kept : InMemory or Checkpoint, optional
         The storage of the draws.
-    fold : Fold, optional
+    loop : RunLoop, optional
         With the chains after the last draw.
     sampler : Sampler, optional
         It has moved them.
@@ -74,7 +74,7 @@ class Drawn(NamedTuple):
     """
 
     kept: Stored | None
-    fold: Fold | None
+    loop: RunLoop | None
     sampler: Sampler | None
     stopped: BaseException | None
 
@@ -94,16 +94,16 @@ class ChainError(SamplingError):
 
 
 def closed(
-    kept: Stored | None, fold: Fold | None, stopped: BaseException | None
+    kept: Stored | None, loop: RunLoop | None, stopped: BaseException | None
 ) -> BaseException | None:
     """Release what a run holds; return why it ended.
 
     A cluster that is gone prevents neither the last draws from being written nor the release of a
     checkpoint's lock.
     """
-    if fold is not None:
+    if loop is not None:
         try:
-            fold.close()
+            loop.close()
         except (KeyboardInterrupt, Exception) as error:
             log.warning(f"The cluster was not told that the run has ended: {_short(error)}.")
     if kept is not None:
@@ -155,7 +155,7 @@ def _checked(
 ) -> xr.DataTree:
     """Warn of draws that do not represent the posterior, and correct what can be corrected."""
     kept, sampler, model = drawn.kept, drawn.sampler, plan.model
-    chains = [] if drawn.fold is None else drawn.fold.chains
+    chains = [] if drawn.loop is None else drawn.loop.chains
     seconds = time.perf_counter() - plan.began
     looked = idata
     try:

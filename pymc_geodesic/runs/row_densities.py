@@ -14,7 +14,7 @@ from pymc.model import Model
 from pytensor.graph.traversal import ancestors
 from pytensor.tensor import TensorVariable
 
-from pymc_geodesic.kernel.interpreted import Interpreted, for_many
+from pymc_geodesic.kernel.interpreted import Interpreted, with_batch_axis
 from pymc_geodesic.potential.log_density import LogDensity, without_checks
 from pymc_geodesic.potential.minibatch import find_batch_sources, has_minibatch, n_rows, total_size
 from pymc_geodesic.potential.stream import Source
@@ -73,7 +73,7 @@ class PartDensity:
         inputs = [*points, *numbers]
         self._takes_many = True
         try:
-            graph = for_many(inputs, [term], varying=points)
+            graph = with_batch_axis(inputs, [term], varying=points)
         except NotImplementedError:
             self._takes_many, graph = False, (inputs, [term])
         self._function = Interpreted(*graph)

@@ -23,8 +23,8 @@ from pymc_geodesic.runs.choose_step import StepArgument, step_for
 from pymc_geodesic.runs.cluster.on_workers import require_client
 from pymc_geodesic.runs.deterministics import Traced
 from pymc_geodesic.runs.few_rows import chosen
-from pymc_geodesic.runs.fold import Fold, Phase, phase_length
 from pymc_geodesic.runs.labels import labels_of
+from pymc_geodesic.runs.memory_limits import fit_in_memory
 from pymc_geodesic.runs.plan import Plan, begin_run
 from pymc_geodesic.runs.progress import Progress
 from pymc_geodesic.runs.results import (
@@ -36,7 +36,7 @@ from pymc_geodesic.runs.results import (
     finished,
     returned,
 )
-from pymc_geodesic.runs.room import make_room
+from pymc_geodesic.runs.run_loop import Phase, RunLoop, phase_length
 from pymc_geodesic.runs.running import KeepArgument, running_of
 from pymc_geodesic.runs.starts import InitialValues, RandomSeed, require_starts
 from pymc_geodesic.runs.until import UntilArgument, until_of
@@ -253,7 +253,7 @@ def sample(
         exactly = sample_with_nuts(plan, progressbar=progressbar, compute_convergence_checks=checks)
         return returned(finished(exactly, given), None, sampling)
     labels_of(model).log()
-    make_room(plan)
+    fit_in_memory(plan)
     sampled.log(var_names=var_names, unsaid=by_builder)
     with Progress(tuning.n_draws + sampling.n_draws, visible=progressbar) as progress:
         drawn = _drawn(plan, step, sampled.model, progress)
@@ -265,7 +265,7 @@ def sample(
 def _drawn(plan: Plan, step: StepArgument, model: Model, progress: Progress) -> Drawn:
     """Make the draws of a run."""
     keep: Stored | None = None
-    fold: Fold | None = None
+    loop: RunLoop | None = None
     sampler: Sampler | None = None
     stopped: BaseException | None = None
     try:
@@ -274,14 +274,14 @@ def _drawn(plan: Plan, step: StepArgument, model: Model, progress: Progress) -> 
         with threadpool_limits(1, user_api="blas"):
             made = step_for(step, model=model)
             sampler = made.sampler
-            keep, fold = begin_run(plan, made, progress)
+            keep, loop = begin_run(plan, made, progress)
             progress.skip(plan.tuning.n_made + plan.sampling.n_made)
             for phase in (plan.tuning, plan.sampling):
-                fold.draw(phase, progress, until=None if phase.is_tuning else plan.until)
+                loop.draw(phase, progress, until=None if phase.is_tuning else plan.until)
         progress.end()
     except (KeyboardInterrupt, Exception) as reason:
         stopped = reason
     except BaseException as reason:
-        closed(keep, fold, reason)
+        closed(keep, loop, reason)
         raise
-    return Drawn(keep, fold, sampler, closed(keep, fold, stopped))
+    return Drawn(keep, loop, sampler, closed(keep, loop, stopped))

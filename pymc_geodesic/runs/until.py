@@ -114,7 +114,7 @@ class Until:
         """Add draws, given PyMC's values of shape ``(chain, draw, ...)``, and decide."""
         self._add(self.traced(values, shape))
 
-    def room(self, rate: float) -> int:
+    def n_draws(self, rate: float) -> int:
         """Return how many draws can be made until the next decision, at so many per second."""
         most = _next_look(self._n_draws) - self._n_draws
         if "seconds" not in self.goals or self._n_draws < FIRST:

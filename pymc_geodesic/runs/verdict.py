@@ -238,10 +238,10 @@ def _compared(gradients: DrawGradients, chains: Sequence[Chain]) -> Widths:
     )
     assert draws is not None, "there is a variable with directions"
     names = [variable.name for variable in variables]
-    telling = dict(zip(names, _tells(chains, len(names)), strict=True))
-    told = [bool(telling[name]) for name in draws.owners]
-    found = compared_widths(draws.names, draws.here, draws.forces(), are_telling=told)
-    if not found.wrong and len(told) <= MOST_COORDINATES:
+    informative = dict(zip(names, _tells(chains, len(names)), strict=True))
+    used = [bool(informative[name]) for name in draws.owners]
+    found = compared_widths(draws.names, draws.here, draws.forces(), are_informative=used)
+    if not found.wrong and len(used) <= MOST_COORDINATES:
         found = found._replace(wrong=wrong_direction(draws))
     return found._replace(are_all=set(names) == set(draws.owners))
 
@@ -249,4 +249,4 @@ def _compared(gradients: DrawGradients, chains: Sequence[Chain]) -> Widths:
 def _tells(chains: Sequence[Chain], n_variables: int) -> np.ndarray:
     """Return of which variables the temperature by itself means something."""
     monitors = getattr(chains[0], "monitors", None) if chains else None
-    return np.ones(n_variables, bool) if monitors is None else monitors.is_telling
+    return np.ones(n_variables, bool) if monitors is None else monitors.is_informative

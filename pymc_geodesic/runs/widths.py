@@ -71,7 +71,7 @@ def compared_widths(
     x: np.ndarray,
     gradient: np.ndarray,
     *,
-    are_telling: Sequence[bool] | np.ndarray | None = None,
+    are_informative: Sequence[bool] | np.ndarray | None = None,
 ) -> Widths:
     """Compare the widths and the places of draws with those of the posterior.
 
@@ -81,7 +81,7 @@ def compared_widths(
         Names of the entries.
     x, gradient : ndarray, shape (chain, draw, entry)
         Draws, and the gradient of the potential energy of all rows there.
-    are_telling : sequence of bool, optional
+    are_informative : sequence of bool, optional
         Whether the temperature of each entry by itself means something, where draws are too few to
         find directions; by default it does. It means little on a ridge: a wide position times a
         force that depends on the narrow distance from the ridge.
@@ -117,13 +117,13 @@ def compared_widths(
         axes = _directions(z, force)
         along = [names[i] for i in np.abs(axes).argmax(axis=0)]
         z, force = z @ axes, force @ axes
-    elif are_telling is not None:
-        told = np.asarray(are_telling)[moves]
+    elif are_informative is not None:
+        used = np.asarray(are_informative)[moves]
         along, has_all = (
-            [name for name, used in zip(names, told, strict=True) if used],
-            bool(told.all()),
+            [name for name, used in zip(names, used, strict=True) if used],
+            bool(used.all()),
         )
-        z, force = z[..., told], force[..., told]
+        z, force = z[..., used], force[..., used]
     excess = z * force - 1
     is_right = bool(has_all and _is_right(excess) and _is_right(step))
     return Widths(n, _widest(along, excess) or _farthest(names, step), is_right)

@@ -16,8 +16,8 @@ from pymc_geodesic.potential.full_data import full_data
 from pymc_geodesic.potential.minibatch import has_minibatch
 from pymc_geodesic.runs.exact_starts import has_mixture
 from pymc_geodesic.runs.find_starts import find_starts
+from pymc_geodesic.runs.memory_limits import fit_in_memory
 from pymc_geodesic.runs.plan import Plan
-from pymc_geodesic.runs.room import make_room
 from pymc_geodesic.runs.starts import by_name, seeds
 from pymc_geodesic.validation import one_of
 
@@ -53,7 +53,7 @@ def sample_with_nuts(
     Deterministics of which not all draws would fit into memory are left out. The chains of a
     mixture start around one mode, so that they number its components alike.
     """
-    make_room(plan)
+    fit_in_memory(plan)
     initvals, options = by_name(plan.initvals), {}
     if initvals is None and has_mixture(plan.model):
         seed = seeds(plan.random_seed, 1)[0]

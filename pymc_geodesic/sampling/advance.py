@@ -14,7 +14,7 @@ from pymc.exceptions import SamplingError
 
 from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.sampling.chain import Chain, Settings
-from pymc_geodesic.sampling.moves import Drive, Moves, alone, in_turn
+from pymc_geodesic.sampling.moves import Drive, Moves, alone, one_by_one
 from pymc_geodesic.sampling.problem import Problem
 
 __all__ = ["Sampler", "advance", "begin", "next_draw", "place", "prepare"]
@@ -184,7 +184,7 @@ def next_draw(sampler: Sampler, chain: Chain) -> dict[str, Any]:
     return alone(sampler.draw(chain))
 
 
-def prepare(sampler: Sampler, chains: Sequence[Chain], *, drive: Drive = in_turn) -> None:
+def prepare(sampler: Sampler, chains: Sequence[Chain], *, drive: Drive = one_by_one) -> None:
     """Check starts and tune before a draw of chains of equal length, for all of them together."""
     for chain in chains:
         _end_tuning(sampler, chain)

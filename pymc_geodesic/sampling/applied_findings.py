@@ -12,8 +12,8 @@ import numpy as np
 from pymc_geodesic.algorithms.algorithm import Algorithm
 from pymc_geodesic.algorithms.tuning_rules import Rule, halved_rule
 from pymc_geodesic.manifolds import Product
-from pymc_geodesic.sampling.balance import calmed, heated, start_thermostats
-from pymc_geodesic.sampling.batch_options import can_calm
+from pymc_geodesic.sampling.balance import heated, start_thermostats, with_damping
+from pymc_geodesic.sampling.batch_options import can_damp
 from pymc_geodesic.sampling.chain import GradientChain, Settings, tuning_of
 from pymc_geodesic.sampling.tuned_settings import space_draws, tuned_settings
 from pymc_geodesic.sampling.tuning_options import TuningOptions
@@ -58,7 +58,7 @@ class AppliedFindings:
         return None if self.own_rule is None else self.options.with_step(self.own_rule)
 
     @property
-    def cools(self) -> bool:
+    def corrects_temperature(self) -> bool:
         """Whether velocities that are too hot are noticed and cooled."""
         is_measured = self.options.tunes_itself and not self.options.noise_is_known
         return is_measured and self.algorithm.heating_noise is not None
@@ -100,8 +100,8 @@ class AppliedFindings:
         if self.rule is None or not (options.tunes_itself and chain.tune):
             return
         is_free = options.mass is None and chain.mass_adaptation is None
-        if can_calm(self.algorithm, self.manifold, can_halve=self.can_halve):
-            found = calmed(found, self.rule, accuracy=options.accuracy)
+        if can_damp(self.algorithm, self.manifold, can_halve=self.can_halve):
+            found = with_damping(found, self.rule, accuracy=options.accuracy)
             tuning.found = found
         chain.settings = tuned_settings(
             chain.settings,
@@ -118,7 +118,7 @@ class AppliedFindings:
 
     def cool(self, chains: Sequence[GradientChain], found: Findings) -> bool:
         """Correct the step size if velocities are too hot; return whether they were."""
-        if not self.cools or self.algorithm.heating_noise is None:
+        if not self.corrects_temperature or self.algorithm.heating_noise is None:
             return False
         corrected = heated(
             chains,

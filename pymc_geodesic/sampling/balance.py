@@ -20,13 +20,13 @@ from pymc_geodesic.tuning.self_tuner import PAYS_BELOW
 from pymc_geodesic.tuning.velocity_moments import moments_of, pooled, shrunk
 
 __all__ = [
-    "calmed",
     "heated",
     "judged",
     "no_noise",
     "observe_velocity",
     "rebalance",
     "start_thermostats",
+    "with_damping",
 ]
 
 
@@ -99,7 +99,7 @@ def start_thermostats(
 
 def _left(found: Findings, manifold: Product) -> float:
     """Return the mean noise that thermostats balance: that of curved points may not be theirs."""
-    if not found.calms:
+    if not found.damps:
         return found.noise.mean
     triples = zip(manifold.factors, manifold.dims, found.noise.by_entry, strict=False)
     return sum(dim * float(np.mean(v)) for m, dim, v in triples if m.is_flat) / manifold.dim
@@ -124,7 +124,7 @@ LEAST_DIRECTED = 0.01
 
 
 def judged(
-    found: Findings, rule: Rule, *, accuracy: float, can_halve: bool, is_abrupt: bool = False
+    found: Findings, rule: Rule, *, accuracy: float, can_halve: bool, is_nonsmooth: bool = False
 ) -> Findings:
     """Decide whether the halves of batches must balance the noise.
 
@@ -141,7 +141,7 @@ def judged(
         Tolerated error, in posterior standard deviations.
     can_halve : bool
         Whether batches can be divided into halves.
-    is_abrupt : bool
+    is_nonsmooth : bool
         Whether the noise changes so much within the posterior that no measurement at a few points
         tells by how much: it then counts as uneven.
 
@@ -152,18 +152,18 @@ def judged(
         batches cannot be divided.
     """
     # Uneven noise has no effect on the variances of a Gaussian posterior to first order.
-    if found.is_gaussian and not is_abrupt:
+    if found.is_gaussian and not is_nonsmooth:
         return found
     share = unbalanced_share(rule(found.demands(accuracy)), found.noise)
     is_even = not (share > LARGEST_UNBALANCED and found.noise.uneven > LARGEST_UNEVEN)
-    if is_even and not is_abrupt:
+    if is_even and not is_nonsmooth:
         return found
     if not can_halve:
         return found._replace(unbalanced=share)
     return found.with_control_variates()._replace(halved=True)
 
 
-def calmed(found: Findings, rule: Rule, *, accuracy: float) -> Findings:
+def with_damping(found: Findings, rule: Rule, *, accuracy: float) -> Findings:
     r"""Decide whether halves of batches balance the noise of the points of curved manifolds.
 
     They do if the noise of a direction exceeds the mean by so much that one thermostat would leave
@@ -187,7 +187,7 @@ def calmed(found: Findings, rule: Rule, *, accuracy: float) -> Findings:
     noise = found.noise
     excess = noise._replace(unbalanced=max(noise.largest - noise.mean, 0.0))
     share = unbalanced_share(rule(found.demands(accuracy)), excess)
-    return found._replace(calms=not found.halved and share > LEAST_DIRECTED)
+    return found._replace(damps=not found.halved and share > LEAST_DIRECTED)
 
 
 # Standard errors of a temperature, and the factor of the noise, from which on noise is corrected:

@@ -11,7 +11,7 @@ from pymc_geodesic.manifolds import Product
 from pymc_geodesic.potential import Potential
 from pymc_geodesic.potential.halves import has_halves
 
-__all__ = ["BatchOptions", "can_calm", "can_halve"]
+__all__ = ["BatchOptions", "can_damp", "can_halve"]
 
 
 class BatchOptions(NamedTuple):
@@ -32,10 +32,10 @@ def can_halve(potential: Potential, batches: BatchOptions) -> bool:
     return batches.are_free and has_halves(potential, replacement=batches.replacement)
 
 
-def can_calm(algorithm: Algorithm, manifold: Product, *, can_halve: bool) -> bool:
+def can_damp(algorithm: Algorithm, manifold: Product, *, can_halve: bool) -> bool:
     """Return whether halves of batches can balance the noise of the points of curved manifolds.
 
     It can prefer directions, in which no single entry moves, where there is more than one.
     """
     is_flat = all(factor.is_flat for factor in manifold.factors)
-    return can_halve and algorithm.calms and manifold.dim > 1 and not is_flat
+    return can_halve and algorithm.damps and manifold.dim > 1 and not is_flat

@@ -13,13 +13,13 @@ import numpy as np
 from pymc_geodesic.algorithms.algorithm import Algorithm, Kernel
 from pymc_geodesic.kernel.building import quick_building
 from pymc_geodesic.kernel.interface import Inputs, Outputs
-from pymc_geodesic.kernel.room import room_for
+from pymc_geodesic.kernel.padding import padded_length
 from pymc_geodesic.kernel.streams import BatchStream, draw_noise, reader_of
 from pymc_geodesic.kernel.transitions import TransitionKernel
 from pymc_geodesic.potential.halves import Halved, has_any_size
 from pymc_geodesic.potential.noise_models import NoiseModel
 from pymc_geodesic.potential.read_noise import noise_model
-from pymc_geodesic.sampling.batch_options import BatchOptions, can_calm, can_halve
+from pymc_geodesic.sampling.batch_options import BatchOptions, can_damp, can_halve
 from pymc_geodesic.sampling.centers import center_of, is_controlled, weights_of
 from pymc_geodesic.sampling.chain import GradientChain
 from pymc_geodesic.sampling.moves import KernelCall, Moves
@@ -62,11 +62,11 @@ class Calls:
         self.latents = problem.make_latents()
         self.noise = self._noise_model()
         self.noise_shapes = list(algorithm.noise_shapes(problem.manifold))
-        self._hurry = tuple(np.asarray(x, problem.dtype) for x in (0.0, 1.0))
-        self._room = self._find_room() if varies else None
+        self._accelerate = tuple(np.asarray(x, problem.dtype) for x in (0.0, 1.0))
+        self._padded_length = self._find_padded_length() if varies else None
         self._kernels: dict[tuple[Any, ...], Kernel] = {}
         self.can_halve = can_halve(problem.potential, batches)
-        self.can_calm = can_calm(algorithm, problem.manifold, can_halve=self.can_halve)
+        self.can_damp = can_damp(algorithm, problem.manifold, can_halve=self.can_halve)
         self._tunes_itself = tunes_itself
         self.can_enlarge = batches.are_free and has_any_size(
             problem.potential, replacement=batches.replacement
@@ -109,16 +109,16 @@ class Calls:
         chain.n_transitions += length
         return merged(outputs, lengths), drawn.statistics
 
-    def makes_several(self, chain: GradientChain) -> bool:
+    def makes_chunks(self, chain: GradientChain) -> bool:
         """Whether only the kernel and its random inputs lead from one draw to the next."""
         between = self.latents, self.reader, chain.mass_adaptation
         return not any(between)
 
     def parts(self, length: int) -> list[slice]:
         """Divide transitions into equally long calls for which a kernel has room."""
-        if self._room is None or length <= self._room:
+        if self._padded_length is None or length <= self._padded_length:
             return [slice(None)]
-        size = next(n for n in range(self._room, 0, -1) if length % n == 0)
+        size = next(n for n in range(self._padded_length, 0, -1) if length % n == 0)
         return [slice(i, i + size) for i in range(0, length, size)]
 
     def step_sizes(self, chain: GradientChain, n_draws: int = 1) -> np.ndarray:
@@ -148,7 +148,7 @@ class Calls:
     def kernel_of(self, chain: GradientChain) -> Kernel:
         """Return the kernel for the present estimator and number of transitions."""
         controlled = is_controlled(chain)
-        length = self._room or self.length(chain)
+        length = self._padded_length or self.length(chain)
         form = controlled, self._halved(chain), self._has_one_step_size(chain)
         key = *form, length, chain.batches.times, weights_of(chain) is not None
         if key not in self._kernels:
@@ -161,17 +161,19 @@ class Calls:
         found = None if chain.tuning is None else chain.tuning.found
         if found is not None and found.halved:
             return "all"
-        calms = (found is not None and found.calms) if self._tunes_itself else self.can_calm
-        return "curved" if calms else None
+        damps = (found is not None and found.damps) if self._tunes_itself else self.can_damp
+        return "curved" if damps else None
 
     def _has_one_step_size(self, chain: GradientChain) -> bool:
-        return self._room is not None and isinstance(chain.settings.schedule, ConstantSchedule)
+        return self._padded_length is not None and isinstance(
+            chain.settings.schedule, ConstantSchedule
+        )
 
     def _make_kernel(self, chain: GradientChain) -> Kernel:
         problem, algorithm = self.problem, self.algorithm
         if algorithm.kernel is not None:
             return algorithm.kernel(problem.potential)
-        n_steps = self._room or self.length(chain)
+        n_steps = self._padded_length or self.length(chain)
         rows = chain.batches.trial(n_steps, self.reader)
         of_rows = problem.potential
         return TransitionKernel(
@@ -180,17 +182,17 @@ class Calls:
             noise_model=self.noise,
             example=self._without_moving(chain, [], n_steps, rows),
             mass=chain.mass,
-            is_counted=self._room is not None,
+            is_counted=self._padded_length is not None,
             has_one_step_size=self._has_one_step_size(chain),
-            makes_several=self.makes_several(chain),
+            makes_chunks=self.makes_chunks(chain),
             halves=self._halved(chain),
         )
 
-    def _find_room(self) -> int:
+    def _find_padded_length(self) -> int:
         """Return the number of transitions for which kernels have room, if tuning chooses it."""
         noise = self.problem.zero_noise(1, self.noise_shapes)
         rows = BatchStream(self.problem.potential.sources).trial(1, self.reader)
-        return room_for([*noise, *rows])
+        return padded_length([*noise, *rows])
 
     def _without_moving(
         self,
@@ -224,9 +226,9 @@ class Calls:
     ) -> Inputs:
         """Return the inputs of the kernel: the arguments, and the state of the chain."""
         mass, parameters = chain.mass, chain.settings.parameter_arrays
-        if self.algorithm.hurries and chain.settling is not None:
-            hurries = chain.tune and chain.settling.hurries
-            parameters = parameters | {"tuning": self._hurry[hurries]}
+        if self.algorithm.accelerates and chain.settling is not None:
+            accelerates = chain.tune and chain.settling.accelerates
+            parameters = parameters | {"tuning": self._accelerate[accelerates]}
         return Inputs(
             conditioned=[*self.problem.conditioned_in(chain.others), *arrays],
             state=chain.state,

@@ -52,11 +52,11 @@ def in_tangent_coordinates(problem: Problem, model: Model) -> tuple[Problem, Hos
         return problem, gradient
     start = problem.start
     default = default_start(model, problem.names, point=start)
-    loose = is_default(default, start, problem.names)
+    movable = is_default(default, start, problem.names)
     found = tangent_masses(
         gradient,
         problem.position_of(start),
-        loose=loose,
+        movable=movable,
         rng=np.random.default_rng(SEED),
     )
     if not found:
@@ -165,5 +165,5 @@ def _in_centered_coordinates(
             f"than `{names[i]}`. It moves the products and returns `{names[i]}`."
         )
     exponents = {names[i]: a for i, a in found.items()}
-    problem = problem.with_centering(exponents, is_abrupt=not exponents.keys() <= known)
+    problem = problem.with_centering(exponents, is_nonsmooth=not exponents.keys() <= known)
     return problem, HostGradient(problem.potential)

@@ -90,7 +90,7 @@ class Tuning:
         Seconds of the processor that the process had used before the first measurement.
     clock : Clock or None
         Time of the last choice.
-    speaks : bool
+    reports : bool
         Whether the chain reports the results: one of the chains that are tuned together does.
     repeats : bool
         Whether a late measurement is due, because batches grew at the last regular one: the draws
@@ -113,7 +113,7 @@ class Tuning:
     moments: VelocityMoments | None = None
     began: float = 0.0
     clock: Clock | None = None
-    speaks: bool = True
+    reports: bool = True
     repeats: bool = False
     center: Center | None = None
     variance_ratio: float = np.nan

@@ -48,7 +48,7 @@ def can_be_arrays(sampler: object, chain: object) -> bool:
     calls, batches = sampler.calls, chain.batches
     return (
         sampler.algorithm.kernel is None
-        and calls.makes_several(chain)
+        and calls.makes_chunks(chain)
         and not chain.memory
         and {*sampler.algorithm.state._fields} <= KNOWN_FIELDS
         and isinstance(chain.settings.schedule, ConstantSchedule)

@@ -12,11 +12,11 @@ from typing import NamedTuple
 import numpy as np
 
 from pymc_geodesic.mass import JointMass, LowRankMass, Mass
-from pymc_geodesic.sampling.larger_batches import is_felt
+from pymc_geodesic.sampling.larger_batches import is_noticeable
 from pymc_geodesic.tuning.spacing import autocorrelation_time
 from pymc_geodesic.tuning.whitening import whitened
 
-__all__ = ["Clock", "News", "forecast", "noise_felt"]
+__all__ = ["Clock", "News", "forecast", "noise_warning"]
 
 # With fewer draws neither their time nor their correlation can be estimated.
 FEWEST_DRAWS = 20
@@ -130,13 +130,14 @@ def forecast(
     return text
 
 
-def noise_felt(share: float, *, n_entries: int) -> str:
+def noise_warning(share: float, *, n_entries: int) -> str:
     """Return sentences on what gradient noise may do to thousands of entries together.
 
-    The arguments are those of :func:`~pymc_geodesic.sampling.larger_batches.is_felt`, which decides
-    whether to write them.
+    The arguments are those of
+    :func:`~pymc_geodesic.sampling.larger_batches.is_noticeable`, which decides whether to write
+    them.
     """
-    if not is_felt(share, n_entries=n_entries):
+    if not is_noticeable(share, n_entries=n_entries):
         return ""
     return (
         f". Gradient noise supplies {share:.0%} of the kinetic energy. Single entries are hardly "

@@ -26,7 +26,7 @@ from pymc_geodesic.tuning.findings import Findings
 
 __all__ = [
     "entries_of_row",
-    "is_felt",
+    "is_noticeable",
     "most_times",
     "share_of_noise",
     "times_as_many",
@@ -73,7 +73,7 @@ def share_of_noise(step_size: float, diffusion: float, mean_noise: float) -> flo
     return half_noise / (diffusion + half_noise)
 
 
-def is_felt(share: float, *, n_entries: int) -> bool:
+def is_noticeable(share: float, *, n_entries: int) -> bool:
     """Return whether a scale that all entries have in common may be off by too much.
 
     Parameters
@@ -123,7 +123,7 @@ def times_as_many(
     def moves_scales(times: int, margin: float = 1.0) -> bool:
         noise, step_size, diffusion = settings(times)
         share = share_of_noise(step_size, diffusion, noise.mean)
-        return is_felt(share / margin, n_entries=n_entries)
+        return is_noticeable(share / margin, n_entries=n_entries)
 
     def cost(times: int) -> float:
         """Cost of the transitions in which every entry is forgotten."""

@@ -55,7 +55,7 @@ class Monitors:
         After the last draw, what was too hot, if anything: a part of a sentence.
     unbalanced : str or None
         After the last draw, which entries or directions were too hot or too cold: the same.
-    is_telling : ndarray of bool, shape (variable,)
+    is_informative : ndarray of bool, shape (variable,)
         Whether the configurational temperature of each variable by itself means something.
     """
 
@@ -83,14 +83,14 @@ class Monitors:
         self.too_hot: str | None = None
         self.unbalanced: str | None = None
         self._all = np.zeros(0, dtype=bool)
-        self.is_telling = np.ones(len(variables), dtype=bool)
+        self.is_informative = np.ones(len(variables), dtype=bool)
 
     def settle(self, mass: Mass | None) -> None:
         """End the tuning phase, which has found a mass."""
         self.reference.freeze()
         self.energy.settle()
         if mass is not None and not mass.is_diagonal:
-            self.is_telling = amplification(mass, self._shapes) <= MOST_AMPLIFIED
+            self.is_informative = amplification(mass, self._shapes) <= MOST_AMPLIFIED
 
     def overflows(self, values: Sequence[np.ndarray]) -> np.ndarray:
         """Return which draws of ``(chain, draw, ...)`` overflow, as :meth:`observe` does."""

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-__all__ = ["ChainFailure", "Drive", "KernelCall", "Moves", "alone", "in_turn", "together"]
+__all__ = ["ChainFailure", "Drive", "KernelCall", "Moves", "alone", "one_by_one", "together"]
 
 
 class KernelCall(NamedTuple):
@@ -24,17 +24,17 @@ class KernelCall(NamedTuple):
     kernel : kernel
         The kernel.
     inputs : NamedTuple or list of NamedTuple
-        Inputs of the call, or with ``in_turn`` those of each of several draws.
+        Inputs of the call, or with ``in_chunks`` those of each of several draws.
     rng : numpy.random.Generator
         Source of random numbers of kernels that draw some.
-    in_turn : bool
+    in_chunks : bool
         Whether several draws are asked for, which only :func:`together` can answer.
     """
 
     kernel: Any
     inputs: Any
     rng: np.random.Generator
-    in_turn: bool = False
+    in_chunks: bool = False
 
 
 type Moves[T] = Generator[KernelCall, Any, T]
@@ -72,7 +72,7 @@ def alone[T](moves: Moves[T]) -> T:
         return end.value
 
 
-def in_turn[T](moves: Sequence[Moves[T]]) -> list[T]:
+def one_by_one[T](moves: Sequence[Moves[T]]) -> list[T]:
     """Complete the moves of several chains, one chain after another.
 
     Raises
@@ -126,8 +126,8 @@ def together[T](moves: Sequence[Moves[T]]) -> list[T]:
 
 def _answered(calls: Sequence[KernelCall]) -> list[Any]:
     kernel = calls[0].kernel
-    if calls[0].in_turn:
-        return kernel.in_turn([call.inputs for call in calls])
-    if len(calls) > 1 and hasattr(kernel, "of_many"):
-        return kernel.of_many([call.inputs for call in calls])
+    if calls[0].in_chunks:
+        return kernel.in_chunks([call.inputs for call in calls])
+    if len(calls) > 1 and hasattr(kernel, "batched"):
+        return kernel.batched([call.inputs for call in calls])
     return [kernel(call.inputs, call.rng) for call in calls]

@@ -11,7 +11,7 @@ import numpy as np
 from pymc_geodesic.kernel.streams import BatchStream
 from pymc_geodesic.run_record import of_modes
 from pymc_geodesic.sampling.chain import GradientChain, Settings, Tuning
-from pymc_geodesic.sampling.forecast import News, forecast, noise_felt
+from pymc_geodesic.sampling.forecast import News, forecast, noise_warning
 from pymc_geodesic.sampling.larger_batches import share_of_noise
 
 __all__ = ["news_of_tuning"]
@@ -53,7 +53,7 @@ def news_of_tuning(
         The step size that would have been found, if the user has given another.
     """
     settings, tuning = chain.settings, chain.tuning
-    if tuning is None or tuning.found is None or not tuning.speaks:
+    if tuning is None or tuning.found is None or not tuning.reports:
         return None
     unit = " posterior scales" if has_velocity else ""
     parts = [
@@ -74,7 +74,7 @@ def news_of_tuning(
     )
     # Halves of batches balance correlations, too.
     share = 0.0 if tuning.found.halved else _share_of_noise(settings, tuning.found.noise.mean)
-    warning = noise_felt(share, n_entries=sum(np.size(x) for x in chain.state.position))
+    warning = noise_warning(share, n_entries=sum(np.size(x) for x in chain.state.position))
     is_slow = settings.n_steps >= MANY_STEPS or settings.step_size < SHORT_STEP
     if proposed_step is not None:
         warning += _too_long(settings.step_size, proposed_step)

@@ -77,7 +77,7 @@ class Problem:
         PyMC's value variables that are sampled, and those of other steps.
     latents : Latents
         Draws anew for each batch.
-    is_abrupt : bool
+    is_nonsmooth : bool
         Whether noise and curvature may grow much within the posterior, where a scale is small.
     """
 
@@ -104,7 +104,7 @@ class Problem:
         self._coordinates = {**(coordinates or {}), **requested}
         self._coordinates |= self._stretched(tangent)
         self._centering: Mapping[str, np.ndarray] = {}
-        self.is_abrupt = False
+        self.is_nonsmooth = False
         self._potential: Potential | None = self._write()
         self.data_checks = DataChecks(
             model,
@@ -128,10 +128,10 @@ class Problem:
         other._coordinates = self._coordinates | self._stretched(masses)
         return other._written_again()
 
-    def with_centering(self, exponents: Mapping[str, np.ndarray], *, is_abrupt: bool) -> Problem:
+    def with_centering(self, exponents: Mapping[str, np.ndarray], *, is_nonsmooth: bool) -> Problem:
         """Return the same problem, with some variables in partially centred coordinates."""
         other = copy(self)
-        other._centering, other.is_abrupt = exponents, is_abrupt
+        other._centering, other.is_nonsmooth = exponents, is_nonsmooth
         return other._written_again()
 
     @property

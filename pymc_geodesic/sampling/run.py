@@ -13,7 +13,7 @@ import numpy as np
 
 from pymc_geodesic.sampling.advance import Sampler, prepare
 from pymc_geodesic.sampling.chain import Chain
-from pymc_geodesic.sampling.moves import ChainFailure, Drive, alone, in_turn, together
+from pymc_geodesic.sampling.moves import ChainFailure, Drive, alone, one_by_one, together
 
 __all__ = ["Arrays", "ChainMethod", "run"]
 
@@ -23,7 +23,7 @@ ChainMethod = Literal["vectorized", "sequential"]
 Arrays = dict[str, np.ndarray]
 """Arrays by name, ``(chain, draw, ...)``."""
 
-DRIVES: dict[ChainMethod, Drive] = {"vectorized": together, "sequential": in_turn}
+DRIVES: dict[ChainMethod, Drive] = {"vectorized": together, "sequential": one_by_one}
 
 
 def run(

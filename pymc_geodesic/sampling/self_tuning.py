@@ -90,7 +90,7 @@ class SelfTuning:
         self.options = options
         self._name, self._named = problem.name, problem.named
         self._names, self._conditioned = problem.names, problem.conditioned_names
-        self._manifold, self._is_abrupt = problem.manifold, problem.is_abrupt
+        self._manifold, self._is_nonsmooth = problem.manifold, problem.is_nonsmooth
         self.gradient = gradient
         form = tuned_form(problem, dense=not options.noise_is_known)
         self.balances = (
@@ -120,7 +120,7 @@ class SelfTuning:
             is_near=options.is_near,
             fixed_mass=options.mass if has_velocity else unit_mass(problem, dense=True),
             by_entry=self.balances,
-            is_abrupt=self._is_abrupt,
+            is_nonsmooth=self._is_nonsmooth,
             can_weigh=can_enlarge,
             names=[variable.name for variable in problem.variables],
             advice=advice_on_columns(model, problem.potential.sources),
@@ -149,7 +149,9 @@ class SelfTuning:
         """Return the draws before which a chain is measured again."""
         if not self.options.tunes_itself:
             return []
-        return Stages(chain.tuning_draws).all(balances=self.balances, cools=self.applied.cools)
+        return Stages(chain.tuning_draws).all(
+            balances=self.balances, corrects_temperature=self.applied.corrects_temperature
+        )
 
     def before_draw(self, chains: Sequence[GradientChain]) -> None:
         """Tune chains of equal length before a draw, if it is due: once for all of them."""
@@ -173,7 +175,7 @@ class SelfTuning:
         """Keep the draw for the next measurement."""
         if self.options.tunes_itself and chain.tune and chain.tuning is not None:
             chain.tuning.window.append([np.array(x) for x in chain.state.position])
-            if self.balances or self.applied.cools:
+            if self.balances or self.applied.corrects_temperature:
                 observe_velocity(chain, self._manifold)
 
     def news(self, chain: GradientChain) -> News | None:
@@ -194,19 +196,19 @@ class SelfTuning:
     def _measure_first(self, chains: Sequence[GradientChain]) -> None:
         """Search the mode, measure there, and start from it; several chains start around it."""
         first = chains[0]
-        loose = is_default(self._default_start, first.values, self._names)
+        movable = is_default(self._default_start, first.values, self._names)
         tuning_of(first).began = time.process_time()
-        start, found = self._tuner.begin(first.state.position, first.rng, loose=loose)
+        start, found = self._tuner.begin(first.state.position, first.rng, movable=movable)
         shares: list[Share] = [(chains, None)]
         if self._search is not None and first.tune:
-            moves = all(loose) and self.options.center is None
+            moves = all(movable) and self.options.center is None
             shares = self._search.share_out(chains, start, found.mass, moves=moves)
         for group, point in shares:
             if point is not None:
                 start, found = self._tuner.begin(point, first.rng)
             found = self._judged(found, group, start, can_enlarge=self._can_enlarge)
             for chain in group:
-                tuning_of(chain).speaks = chain is first
+                tuning_of(chain).reports = chain is first
                 self.applied.apply(chain, found)
                 if chain.tune:
                     at = self._tuner.spread(start, found, chain.rng) if len(chains) > 1 else start
@@ -286,7 +288,7 @@ class SelfTuning:
             rule,
             accuracy=accuracy,
             can_halve=self._can_halve,
-            is_abrupt=self._is_abrupt,
+            is_nonsmooth=self._is_nonsmooth,
         )
         # Halves of batches balance correlations, too.
         if of_these.halved or not can_enlarge:

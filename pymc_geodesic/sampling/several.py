@@ -34,7 +34,7 @@ def draws_at_once(calls: Calls, chain: GradientChain, stages: Sequence[int]) -> 
     stages : sequence of int
         Draws before which tuning changes something.
     """
-    if not calls.makes_several(chain):
+    if not calls.makes_chunks(chain):
         return 0
     parts = calls.parts(calls.length(chain))
     kernel = calls.kernel_of(chain)
@@ -80,7 +80,7 @@ def make_several(
         first, *others = some
         if made:
             first = first._replace(state=made[-1].state, memory=tuple(made[-1].memory))
-        made += yield KernelCall(kernel, [first, *others], chain.rng, in_turn=True)
+        made += yield KernelCall(kernel, [first, *others], chain.rng, in_chunks=True)
     lengths = [step_sizes.shape[1] // len(parts)] * len(parts)
     return [merged(some, lengths) for some in batched(made, len(parts))]
 

@@ -93,7 +93,7 @@ class TransitionStatistics:
             "diverging": bool(outputs.diverging) or chain.monitors.ran_off is not None,
         }
         if self._tells_positions:
-            stats |= self._temperatures(outputs.configurational, chain.monitors.is_telling)
+            stats |= self._temperatures(outputs.configurational, chain.monitors.is_informative)
         if self._has_velocity:
             stats |= self._per_variable("kinetic_temperature", outputs.kinetic)
         if algorithm.grouping is not None:
@@ -129,8 +129,8 @@ class TransitionStatistics:
         stats = {name: np.full(shape, value) for name, value in (own | self._fixed).items()}
         stats |= {"potential_estimate": drawn.energy.astype(float), "diverging": diverging}
         if self._tells_positions:
-            told = np.where(chain.monitors.is_telling, drawn.configurational, np.nan)
-            stats |= self._by_variable("configurational_temperature", drawn.configurational, told)
+            shown = np.where(chain.monitors.is_informative, drawn.configurational, np.nan)
+            stats |= self._by_variable("configurational_temperature", drawn.configurational, shown)
         if self._has_velocity:
             stats |= self._by_variable("kinetic_temperature", drawn.kinetic, drawn.kinetic)
         if self._algorithm.grouping is not None:
@@ -143,11 +143,11 @@ class TransitionStatistics:
         return stats
 
     def _by_variable(
-        self, name: str, values: np.ndarray, told: np.ndarray
+        self, name: str, values: np.ndarray, shown: np.ndarray
     ) -> dict[str, np.ndarray]:
         """As :meth:`_per_variable`, for arrays whose last axis is the variable."""
-        values, told = values.astype(float), told.astype(float)
-        return {name: values @ self._share} | self._of_each(name, np.moveaxis(told, -1, 0))
+        values, shown = values.astype(float), shown.astype(float)
+        return {name: values @ self._share} | self._of_each(name, np.moveaxis(shown, -1, 0))
 
     def _thermostats(self, thermostat: Sequence[np.ndarray]) -> dict[str, float]:
         # The `mean` of a single number costs several times as much as reading it.
@@ -156,10 +156,10 @@ class TransitionStatistics:
             return {"thermostat": means[0]}
         return self._per_variable("thermostat", np.array(means))
 
-    def _temperatures(self, values: np.ndarray, is_telling: np.ndarray) -> dict[str, float]:
+    def _temperatures(self, values: np.ndarray, is_informative: np.ndarray) -> dict[str, float]:
         """Of positions: of variables on a ridge with others only the total is known."""
         name = "configurational_temperature"
-        alone = np.where(is_telling, values, np.nan)
+        alone = np.where(is_informative, values, np.nan)
         return self._per_variable(name, values) | self._of_each(name, alone.tolist())
 
     def _per_variable(self, name: str, values: np.ndarray) -> dict[str, float]:

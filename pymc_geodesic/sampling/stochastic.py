@@ -152,7 +152,7 @@ class StochasticSampler:
             dim=manifold.dim,
             group_dims=thermostat.group_dims,
             measured_from=tuple(xi.copy() for xi in chain.state.thermostat),
-            hurries=self.algorithm.hurries and chain.tuning_draws >= 2,
+            accelerates=self.algorithm.accelerates and chain.tuning_draws >= 2,
         )
 
     def stop_tuning(self, chain: GradientChain) -> None:
@@ -251,7 +251,7 @@ class StochasticSampler:
             mishap=self.algorithm.mishap,
             advice=self.algorithm.advice,
         )
-        if chain.settling is not None and chain.tune and self.algorithm.hurries:
+        if chain.settling is not None and chain.tune and self.algorithm.accelerates:
             thermostat = chain.settling.observe(
                 chain.state.thermostat,
                 energy=stats["potential_estimate"],

@@ -125,7 +125,7 @@ def pace(settings: Settings) -> float:
 def _measured_noise(found: Findings, manifold: Product, dtype: str) -> tuple[np.ndarray, ...]:
     """Return the noise that friction of entries balances: none where halves of batches do."""
     *entries, excess = found.noise.by_entry
-    by_halves = [found.halved or (found.calms and not m.is_flat) for m in manifold.factors]
+    by_halves = [found.halved or (found.damps and not m.is_flat) for m in manifold.factors]
     entries = [v * (not halved) for v, halved in zip(entries, by_halves, strict=True)]
     excess = excess * (not found.halved)
     noise = [*entries, *no_covariances(manifold, dtype), excess]

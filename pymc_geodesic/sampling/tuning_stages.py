@@ -70,10 +70,12 @@ class Stages:
         """The draw before which the temperature of velocities corrects the step size."""
         return self._after(HEATED_AT)
 
-    def all(self, *, balances: bool, cools: bool) -> list[int]:
+    def all(self, *, balances: bool, corrects_temperature: bool) -> list[int]:
         """List the draws before which chains measure, if they do, in their order."""
         found = {*self.refined, self.counted, self.late}
-        found |= set(self.balanced if balances else ()) | ({self.heated} if cools else set())
+        found |= set(self.balanced if balances else ()) | (
+            {self.heated} if corrects_temperature else set()
+        )
         return sorted(found)
 
     def _after(self, share: float) -> int:

@@ -128,7 +128,7 @@ class Step(BlockedStep):
         self.stats_dtypes_shapes = self.sampler.types(self.chain) | {STATISTIC: (object, [])}
         self.stats_dtypes = [{n: dtype for n, (dtype, _) in self.stats_dtypes_shapes.items()}]
         self.awaits_first_draw = False
-        self._told: tuple[ModesRecord | None, str] = None, ""
+        self._described: tuple[ModesRecord | None, str] = None, ""
         claim(model, self)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -222,9 +222,9 @@ class Step(BlockedStep):
 
     def _record_of(self, modes: ModesRecord | None) -> str:
         """Return the record with what a chain has found, which does not change once it is there."""
-        if modes is not self._told[0]:
-            self._told = modes, with_modes(self.record, modes)
-        return self._told[1] or self.record
+        if modes is not self._described[0]:
+            self._described = modes, with_modes(self.record, modes)
+        return self._described[1] or self.record
 
     @staticmethod
     def competence(var: TensorVariable, has_grad: bool) -> Competence:

@@ -54,7 +54,7 @@ class Findings(NamedTuple):
         Smallest concentration of a probability that is near zero; infinite off the simplex.
     halved : bool
         Whether the two halves of every batch balance the noise.
-    calms : bool
+    damps : bool
         Whether they balance the noise of the points of curved manifolds.
     unbalanced : float
         Share of the heat that nothing balances; zero if that is harmless.
@@ -69,7 +69,7 @@ class Findings(NamedTuple):
     is_gaussian: bool = True
     smallest_shape: float = np.inf
     halved: bool = False
-    calms: bool = False
+    damps: bool = False
     unbalanced: float = 0.0
 
     def demands(self, accuracy: float) -> Demands:

@@ -61,7 +61,7 @@ class SelfTuner:
         A mass given by the user, which is kept.
     by_entry : bool
         Whether to measure the noise of every entry, and not only that of all.
-    is_abrupt : bool
+    is_nonsmooth : bool
         Whether the posterior may become stiff within a few standard deviations, so that curvature
         must be measured at many points.
     can_weigh : bool
@@ -82,7 +82,7 @@ class SelfTuner:
         is_near: bool = False,
         fixed_mass: Mass | None = None,
         by_entry: bool = False,
-        is_abrupt: bool = False,
+        is_nonsmooth: bool = False,
         can_weigh: bool = False,
         names: Sequence[str] = (),
         advice: str = "",
@@ -99,7 +99,7 @@ class SelfTuner:
         self._sees_all_rows = can_weigh and is_free
         self._by_entry = by_entry
         self.n_points = N_POINTS_BY_ENTRY if by_entry else N_POINTS
-        self.n_curvature_points = self.n_points if is_abrupt else N_CURVATURE_POINTS
+        self.n_curvature_points = self.n_points if is_nonsmooth else N_CURVATURE_POINTS
         # Of the processor for a gradient of all rows, as it was last measured.
         self.seconds_per_pass = np.nan
 
@@ -108,15 +108,15 @@ class SelfTuner:
         start: Sequence[np.ndarray],
         rng: np.random.Generator,
         *,
-        loose: Sequence[bool] = (),
+        movable: Sequence[bool] = (),
     ) -> tuple[list[np.ndarray], Findings]:
         """Find a center from ``start``, and measure around it; return the start of sampling.
 
-        Variables that are ``loose`` may start elsewhere; see
+        Variables that are ``movable`` may start elsewhere; see
         :func:`~pymc_geodesic.tuning.starts.best_starts`.
         """
         self.gradient.weights = None
-        anchor = self._surroundings.anchor(start, rng, loose=loose)
+        anchor = self._surroundings.anchor(start, rng, movable=movable)
         if self._sees_all_rows:
             anchor = self._with_all_rows(anchor, start, rng)
         point, mass, rows = anchor.point, anchor.mass, anchor.rows

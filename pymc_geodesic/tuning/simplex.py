@@ -172,15 +172,15 @@ def near(point: Point, curvature: float, rng: np.random.Generator) -> list[np.nd
     return drawn
 
 
-def scattered(start: Point, loose: Sequence[bool], rng: np.random.Generator) -> list[np.ndarray]:
+def scattered(start: Point, movable: Sequence[bool], rng: np.random.Generator) -> list[np.ndarray]:
     """Replace starts that nobody has given by uniform draws, so that components differ."""
     uniform = [
         np.log(gammas / gammas.sum(axis=-1, keepdims=True)).astype(x.dtype)
         for x in start
         for gammas in [rng.standard_exponential(x.shape)]
     ]
-    pairs = zip(start, uniform, loose, strict=True)
-    return [drawn if is_loose else x for x, drawn, is_loose in pairs]
+    pairs = zip(start, uniform, movable, strict=True)
+    return [drawn if is_movable else x for x, drawn, is_movable in pairs]
 
 
 def measure_noise(

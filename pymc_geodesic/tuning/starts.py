@@ -91,18 +91,18 @@ def jittered(
     gradient: HostGradient,
     point: Sequence[np.ndarray],
     *,
-    loose: Sequence[bool],
+    movable: Sequence[bool],
     rng: np.random.Generator,
     size: float = 1.0,
 ) -> list[np.ndarray]:
-    """Move the variables that are ``loose`` in random directions, each on its manifold.
+    """Move the variables that are ``movable`` in random directions, each on its manifold.
 
     Entries of flat space move by a uniform number between -1 and 1 times ``size``, as with PyMC's
     own jitter. Points of other manifolds move by up to half as much along a geodesic.
     """
     noise = [
-        _move(x, factor, size, rng) if is_loose else np.zeros_like(x)
-        for x, is_loose, factor in zip(point, loose, gradient.manifold.factors, strict=True)
+        _move(x, factor, size, rng) if is_movable else np.zeros_like(x)
+        for x, is_movable, factor in zip(point, movable, gradient.manifold.factors, strict=True)
     ]
     moves = gradient.to_tangent(*point, *noise)
     moved = gradient.geodesic(*point, *moves, np.asarray(1.0, point[0].dtype))[: len(point)]
@@ -113,7 +113,7 @@ def scattered(
     gradient: HostGradient,
     point: Sequence[np.ndarray],
     *,
-    loose: Sequence[bool],
+    movable: Sequence[bool],
     rng: np.random.Generator,
 ) -> list[np.ndarray]:
     """Jitter a point, put coinciding points of a variable anywhere, and a point alone far away.
@@ -121,11 +121,11 @@ def scattered(
     A mean direction may be opposite to the model's own start. A regression can then turn it by
     slopes that are far too large, which is a mode of its own.
     """
-    chosen = jittered(gradient, point, loose=loose, rng=rng)
+    chosen = jittered(gradient, point, movable=movable, rng=rng)
     numbers = [
         i
         for i, (x, factor) in enumerate(zip(point, gradient.manifold.factors, strict=True))
-        if loose[i] and not factor.is_flat and _coincide(x, factor)
+        if movable[i] and not factor.is_flat and _coincide(x, factor)
     ]
     drawn = [_drawn(gradient, point, numbers, rng) for _ in range(N_DRAWN)]
     near = [gradient.representatives.of_point(one, point) for one in drawn]
@@ -141,11 +141,11 @@ def _varied_alone(
     gradient: HostGradient, point: Sequence[np.ndarray], number: int, *, rng: np.random.Generator
 ) -> list[np.ndarray]:
     """Give one variable another value: anywhere on a curved manifold, nearby in flat space."""
-    loose = [i == number for i in range(len(point))]
+    movable = [i == number for i in range(len(point))]
     if gradient.manifold.factors[number].is_flat:
-        return jittered(gradient, point, loose=loose, rng=rng)
+        return jittered(gradient, point, movable=movable, rng=rng)
     drawn = _drawn(gradient, point, [number], rng)
-    return [x if free else y for x, y, free in zip(drawn, point, loose, strict=True)]
+    return [x if free else y for x, y, free in zip(drawn, point, movable, strict=True)]
 
 
 def _drawn(
@@ -171,7 +171,7 @@ def best_starts(
     gradient: HostGradient,
     start: Sequence[np.ndarray],
     *,
-    loose: Sequence[bool],
+    movable: Sequence[bool],
     rng: np.random.Generator,
 ) -> list[list[np.ndarray]]:
     """Return the most promising start for the search of a mode, and then others if they differ.
@@ -189,13 +189,13 @@ def best_starts(
         Energies and gradients.
     start : sequence of ndarray
         The model's start, in the embedding.
-    loose : sequence of bool
+    movable : sequence of bool
         Whether each variable may move: those without a start given by the user.
     rng : Generator
         Generator of the chain.
     """
     start = list(start)
-    if not any(loose):
+    if not any(movable):
         return [start]
     rows = [row[:N_ROWS] for row in gradient.rows(rng, N_ROWS)]
 
@@ -215,12 +215,12 @@ def best_starts(
 
     def another(number):
         if mixtures is not None:
-            near = jittered(gradient, own.point, loose=loose, rng=rng, size=NEARBY)
+            near = jittered(gradient, own.point, movable=movable, rng=rng, size=NEARBY)
             found = mixtures.start(near, rng)
-            return [x if free else y for x, y, free in zip(found, start, loose, strict=True)]
+            return [x if free else y for x, y, free in zip(found, start, movable, strict=True)]
         if number % 2:
-            return scattered(gradient, start, loose=loose, rng=rng)
-        return jittered(gradient, own.point, loose=loose, rng=rng, size=NEARBY)
+            return scattered(gradient, start, movable=movable, rng=rng)
+        return jittered(gradient, own.point, movable=movable, rng=rng, size=NEARBY)
 
     own = tried(start)
     mixtures = mixture_starts(gradient, own.point, rows=rows, varied=varied)

@@ -69,8 +69,8 @@ class Anchor(NamedTuple):
 class Surroundings(Protocol):
     """Measurements around a point of the posterior."""
 
-    def anchor(self, start: Point, rng: np.random.Generator, *, loose: Sequence[bool]) -> Anchor:
-        """Find where to begin. Variables that are ``loose`` may start elsewhere."""
+    def anchor(self, start: Point, rng: np.random.Generator, *, movable: Sequence[bool]) -> Anchor:
+        """Find where to begin. Variables that are ``movable`` may start elsewhere."""
         ...
 
     def near(
@@ -128,11 +128,11 @@ class InFrame:
     mass: Mass | None
     is_near: bool = False
 
-    def anchor(self, start: Point, rng: np.random.Generator, *, loose: Sequence[bool]) -> Anchor:
+    def anchor(self, start: Point, rng: np.random.Generator, *, movable: Sequence[bool]) -> Anchor:
         """Search the mode, or measure the frame at the given center."""
         starts: Sequence[Point] = [start]
-        if self.center is None and any(loose):
-            starts = best_starts(self.gradient, start, loose=loose, rng=rng)
+        if self.center is None and any(movable):
+            starts = best_starts(self.gradient, start, movable=movable, rng=rng)
         rows = self.gradient.rows(rng, SUBSAMPLE)
         if self.center is None:
             frame = anchored_frame(
@@ -215,10 +215,10 @@ class OnSimplex:
     center: Point | None
     mass: Mass
 
-    def anchor(self, start: Point, rng: np.random.Generator, *, loose: Sequence[bool]) -> Anchor:
+    def anchor(self, start: Point, rng: np.random.Generator, *, movable: Sequence[bool]) -> Anchor:
         """Search the mean: posteriors with sparse priors have no mode."""
         rows = self.gradient.rows(rng, SUBSAMPLE)
-        start = self.center or simplex.scattered(start, loose, rng)
+        start = self.center or simplex.scattered(start, movable, rng)
         mean = simplex.find_mean(self.gradient, start, rows=rows, rng=rng)
         return Anchor(
             mean.point,

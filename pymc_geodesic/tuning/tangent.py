@@ -61,7 +61,7 @@ def tangent_masses(
     gradient: HostGradient,
     start: Sequence[np.ndarray],
     *,
-    loose: Sequence[bool],
+    movable: Sequence[bool],
     rng: np.random.Generator,
 ) -> dict[int, FoundMass]:
     r"""Return the masses of unit vectors and frames whose widths differ, by the variable's number.
@@ -78,13 +78,13 @@ def tangent_masses(
         Energies and gradients.
     start : sequence of ndarray
         Start of the search in the embedding.
-    loose : sequence of bool
+    movable : sequence of bool
         Whether each variable may start elsewhere.
     rng : Generator
         Source of rows and points. The same generator gives the same masses.
     """
     rows = gradient.rows(rng, SUBSAMPLE)
-    start, *_ = best_starts(gradient, start, loose=loose, rng=rng)
+    start, *_ = best_starts(gradient, start, movable=movable, rng=rng)
     mode = descend(
         lambda x: gradient(x, rows), start, project=gradient.project, most=MOST_SUBSAMPLE
     ).point

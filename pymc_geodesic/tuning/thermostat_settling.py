@@ -56,7 +56,7 @@ class ThermostatSettling:
         Degrees of freedom of one thermostat in each array.
     measured_from : tuple of ndarray
         Mean of the fast thermostats, then the thermostats at the beginning of the measurement.
-    hurries : bool
+    accelerates : bool
         Whether the thermostats move faster.
     n_tuned : int
         Draws of the tuning phase so far.
@@ -74,7 +74,7 @@ class ThermostatSettling:
     dim: int
     group_dims: tuple[int, ...]
     measured_from: Thermostats
-    hurries: bool
+    accelerates: bool
     n_tuned: int = 0
     energies: list[float] = field(default_factory=list)
     averaged_from: int = 0
@@ -105,7 +105,7 @@ class ThermostatSettling:
         """Observe a draw of the tuning phase; return the thermostats to continue with."""
         self.n_tuned += 1
         self.energies.append(energy)
-        if self.hurries:
+        if self.accelerates:
             self._average(thermostat)
         else:
             self.measured_time += float(np.sum(step_sizes))
@@ -138,15 +138,15 @@ class ThermostatSettling:
         since = int(AVERAGED_FROM * self.tuning_draws)
         falls = self._is_falling(self.energies[max(since, self.n_tuned - since) :])
         if falls and self.n_tuned < int(LAST_CHANCE * self.tuning_draws):
-            self.hurries, self.averaged_from = True, self.n_tuned
+            self.accelerates, self.averaged_from = True, self.n_tuned
             return thermostat
-        if self.hurries:
+        if self.accelerates:
             thermostat = tuple(xi.copy() for xi in self.measured_from)
         elif self._is_off(thermostat, LARGEST_FACTOR):
             thermostat = self._balanced(thermostat, next_step, falls)
         elif not falls:
             return thermostat
-        self.hurries = False
+        self.accelerates = False
         self.measured_from = tuple(xi.copy() for xi in thermostat)
         self.measured_time = 0.0
         return thermostat

@@ -10,7 +10,7 @@ import pytest
 
 import pymc_geodesic as pmg
 
-from pymc_geodesic.runs import fold
+from pymc_geodesic.runs import run_loop
 
 RUN = {"draws": 24, "tune": 6, "chains": 2, "random_seed": 1, "progressbar": False}
 RUN |= {"compute_convergence_checks": False}
@@ -38,7 +38,7 @@ def no_lines(caplog):
 def test_moments_are_those_of_the_draws(made, options, monkeypatch):
     _, step = made
     # Segments of a few draws each.
-    monkeypatch.setattr(fold, "SEGMENT_BYTES", 5_000)
+    monkeypatch.setattr(run_loop, "SEGMENT_BYTES", 5_000)
     draws = pmg.sample(step=step, **RUN, **options).posterior
     found = pmg.sample(step=step, keep={"mean": 4, "weights": 4, "product": 4}, **RUN, **options)
     assert list(found.posterior.data_vars) == ["scale"]

@@ -14,7 +14,7 @@ import pytest
 
 import pymc_geodesic as pmg
 
-from pymc_geodesic.runs import memory, room
+from pymc_geodesic.runs import memory, memory_limits
 from pymc_geodesic.runs.deterministics import Traced
 from pymc_geodesic.runs.memory import available_bytes, bytes_of_draw, in_units
 
@@ -67,7 +67,7 @@ def test_bytes_of_shapes_that_are_computed():
 def test_a_deterministic_that_does_not_fit_is_left_out(model, monkeypatch, caplog):
     caplog.set_level(logging.WARNING, logger="pymc")
     # The free variable and its value on the whole line are 64 kB, and 320 kB more are needed.
-    monkeypatch.setattr(room, "available_bytes", lambda: 300_000)
+    monkeypatch.setattr(memory_limits, "available_bytes", lambda: 300_000)
     idata = pmg.sample(model=model, step=step, **RUN)
     assert list(idata.posterior.data_vars) == ["mu", "a", "size"]
     assert (
@@ -93,17 +93,17 @@ def test_a_deterministic_that_does_not_fit_is_left_out(model, monkeypatch, caplo
 )
 def test_free_variables_that_do_not_fit_are_refused(model, monkeypatch, options, n_bytes):
     """With values on the whole line 1,608 bytes a draw; with moments 3 draws of each chain more."""
-    monkeypatch.setattr(room, "available_bytes", lambda: 9_000)
+    monkeypatch.setattr(memory_limits, "available_bytes", lambda: 9_000)
     with pytest.raises(MemoryError, match="fit into the 9 kB that are free") as caught:
         pmg.sample(model=model, step=never, **RUN | options)
     assert f"which take {in_units(n_bytes)}" in str(caught.value)
-    monkeypatch.setattr(room, "available_bytes", lambda: n_bytes)
+    monkeypatch.setattr(memory_limits, "available_bytes", lambda: n_bytes)
     with pytest.raises(AssertionError, match="Nothing is sampled"):
         pmg.sample(model=model, step=never, **RUN | options)
 
 
 def test_what_to_do_is_said(model, monkeypatch):
-    monkeypatch.setattr(room, "available_bytes", lambda: 9_000)
+    monkeypatch.setattr(memory_limits, "available_bytes", lambda: 9_000)
     text = (
         r"by `keep={\"a\": \"mean\"}`. Keep fewer draws by `thin=8`, or all draws on disk by `check"
     )
@@ -114,7 +114,7 @@ def test_what_to_do_is_said(model, monkeypatch):
 
 
 def test_draws_on_disk_are_compared_with_the_disk(model, monkeypatch, tmp_path):
-    monkeypatch.setattr(room, "available_bytes", lambda: 9_000)
+    monkeypatch.setattr(memory_limits, "available_bytes", lambda: 9_000)
     path = tmp_path / "run.zarr"
     usage = SimpleNamespace(free=9_000)
     with monkeypatch.context() as patch:

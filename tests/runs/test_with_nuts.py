@@ -9,7 +9,7 @@ import whole_models
 
 import pymc_geodesic as pmg
 
-from pymc_geodesic.runs import room
+from pymc_geodesic.runs import memory_limits
 
 SHORT = {"tune": 50, "draws": 30, "chains": 2, "random_seed": 1, "progressbar": False}
 
@@ -92,7 +92,7 @@ def test_minibatches_are_sampled_with_all_rows(calls):
 
 
 def test_deterministics_of_rows_that_do_not_fit_are_left_out(calls, monkeypatch):
-    monkeypatch.setattr(room, "available_bytes", lambda: 10_000)
+    monkeypatch.setattr(memory_limits, "available_bytes", lambda: 10_000)
     options = SHORT | {"compute_convergence_checks": False, "model": linear(), "exact": "nuts"}
     idata = pmg.sample(**options)
     assert {*idata.posterior.data_vars} == {"mean"}

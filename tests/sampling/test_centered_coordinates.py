@@ -115,7 +115,7 @@ def test_scales_that_are_hardly_known_need_halves(model, options, moved):
     with process(**model):
         problem = pmg.SGNHT(**options).sampler.problem
     assert {v.name for v in problem.potential.variables if v.log_ratio is not None} == moved
-    assert problem.is_abrupt == bool(moved)
+    assert problem.is_nonsmooth == bool(moved)
 
 
 def test_scales_that_many_entries_share_need_none():
@@ -128,7 +128,7 @@ def test_scales_that_many_entries_share_need_none():
         pm.Normal("y", effect[g], 1.0, observed=outcome, total_size=len(y))
         problem = pmg.SGNHT().sampler.problem
     assert problem.is_centered
-    assert not problem.is_abrupt
+    assert not problem.is_nonsmooth
 
 
 def test_values_and_positions_are_inverse_to_each_other():

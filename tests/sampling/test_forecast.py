@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pymc_geodesic.mass import JointMass, LowRankMass, VariableMasses
-from pymc_geodesic.sampling.forecast import Clock, News, forecast, gradients_by_nuts, noise_felt
+from pymc_geodesic.sampling.forecast import Clock, News, forecast, gradients_by_nuts, noise_warning
 from pymc_geodesic.sampling.warnings import as_news
 
 UNIT = VariableMasses([np.ones(4)], dense=[False], shapes=[(4,)], dtype="float64")
@@ -120,6 +120,6 @@ def test_what_is_amiss_is_a_warning():
 
 
 def test_noise_that_thousands_of_entries_feel_is_named():
-    assert "9%" in noise_felt(0.09, n_entries=4_000)
-    assert noise_felt(0.01, n_entries=4_000) == ""
-    assert noise_felt(0.09, n_entries=300) == ""
+    assert "9%" in noise_warning(0.09, n_entries=4_000)
+    assert noise_warning(0.01, n_entries=4_000) == ""
+    assert noise_warning(0.09, n_entries=300) == ""

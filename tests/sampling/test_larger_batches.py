@@ -19,7 +19,7 @@ from pymc_geodesic.potential import Potential
 from pymc_geodesic.sampling.advance import advance, begin
 from pymc_geodesic.sampling.larger_batches import (
     entries_of_row,
-    is_felt,
+    is_noticeable,
     most_times,
     share_of_noise,
     times_as_many,
@@ -135,8 +135,8 @@ def test_as_many_rows_as_make_the_noise_harmless():
     assert times(0.01) == 1
     factor = times(2.0)
     assert factor == 32
-    assert not is_felt(share(findings(2.0).of_batches(factor)), n_entries=N_GROUPS)
-    assert is_felt(2 * share(findings(2.0).of_batches(factor / 2)), n_entries=N_GROUPS)
+    assert not is_noticeable(share(findings(2.0).of_batches(factor)), n_entries=N_GROUPS)
+    assert is_noticeable(2 * share(findings(2.0).of_batches(factor / 2)), n_entries=N_GROUPS)
     # Batches that have become large enough stay as they are.
     assert times(2.0, now=20) == 20
     # More than a quarter of all rows is not a batch.

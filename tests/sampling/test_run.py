@@ -12,7 +12,7 @@ import pytest
 
 import pymc_geodesic as pmg
 
-from pymc_geodesic.kernel.jax import many
+from pymc_geodesic.kernel.jax import batched
 from pymc_geodesic.sampling import ChainFailure, advance, begin, run
 from pymc_geodesic.sampling.run import _copied
 
@@ -118,16 +118,16 @@ def test_blocks_do_not_change_draws(small, monkeypatch):
     chains = begin_all(small, n=5)
     _, whole, _ = run(small, chains, 6, chain_method="vectorized")
     # The last block is not full.
-    monkeypatch.setattr(many, "_block_size", lambda calls, turns: 2)
+    monkeypatch.setattr(batched, "_block_size", lambda calls, turns: 2)
     _, blocks, _ = run(small, chains, 6, chain_method="vectorized")
     assert_close(blocks, whole)
 
 
 def test_blocks_are_as_few_as_have_room():
-    calls = [[np.zeros(many.MOST_BYTES // 8 // 4)]] * 10
-    assert many._block_size(calls, None) == 4
-    assert many._block_size(calls[:4], None) == 4
-    assert many._block_size([[np.zeros(many.MOST_BYTES // 4)]] * 3, None) == 1
+    calls = [[np.zeros(batched.MOST_BYTES // 8 // 4)]] * 10
+    assert batched._block_size(calls, None) == 4
+    assert batched._block_size(calls[:4], None) == 4
+    assert batched._block_size([[np.zeros(batched.MOST_BYTES // 4)]] * 3, None) == 1
 
 
 def test_thinned_draws_are_some_of_all_and_lose_no_divergence(small):

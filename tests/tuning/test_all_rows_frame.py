@@ -141,5 +141,5 @@ def test_starts_have_a_finite_energy_with_many_rows(money, seed):
     """A thousand rows may lack those in which a column of money overflows."""
     start = [np.zeros(()), np.zeros(())]
     rng = np.random.default_rng(seed)
-    found = best_starts(money, start, loose=[True, True], rng=rng)
+    found = best_starts(money, start, movable=[True, True], rng=rng)
     assert all(np.isfinite(money.whole(point).energy) for point in found)

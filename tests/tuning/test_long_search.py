@@ -76,7 +76,7 @@ def test_the_lowest_mode_of_a_network_is_found(searched):
     for seed in range(4):
         rng = np.random.default_rng(seed)
         rows = search.gradient.rows(rng, SUBSAMPLE)
-        starts = best_starts(search.gradient, search.start, loose=[True] * 3, rng=rng)
+        starts = best_starts(search.gradient, search.start, movable=[True] * 3, rng=rng)
         assert len(starts) == 4
         found = search_long(search.gradient, starts, rows=rows, rng=rng)
         assert found.has_ended
@@ -87,7 +87,7 @@ def test_a_short_search_says_whether_it_has_ended():
     for n_units, has_ended in ((1, True), (6, False)):
         search, rng = Search(network(n_units)), np.random.default_rng(0)
         rows = search.gradient.rows(rng, SUBSAMPLE)
-        start, *_ = best_starts(search.gradient, search.start, loose=[True] * 3, rng=rng)
+        start, *_ = best_starts(search.gradient, search.start, movable=[True] * 3, rng=rng)
 
         def curvature(point, search=search, rows=rows, rng=rng):
             return curvature_mass(search.gradient, point, rows=rows, rng=rng)
@@ -100,7 +100,7 @@ def test_tuning_begins_at_the_lowest_mode(searched):
     search, lowest = searched
     for seed in range(3):
         rng = np.random.default_rng(seed)
-        starts = best_starts(search.gradient, search.start, loose=[True] * 3, rng=rng)
+        starts = best_starts(search.gradient, search.start, movable=[True] * 3, rng=rng)
         rows = search.gradient.rows(rng, SUBSAMPLE)
         frame = anchored_frame(
             search.gradient, starts, rows=rows, form="dense", fixed=None, rng=rng

@@ -25,7 +25,7 @@ def mode_of(model, *, seed=1, most=300):
     names = [variable.value.name for variable in potential.variables]
     start = gradient.to_points(*(point[name] for name in names))
     rng = np.random.default_rng(seed)
-    best, *_ = best_starts(gradient, start, loose=[True] * len(names), rng=rng)
+    best, *_ = best_starts(gradient, start, movable=[True] * len(names), rng=rng)
     end = descend(gradient.whole, best, project=gradient.project, most=most).point
     arrays = dict(zip(names, gradient.to_values(*end), strict=True))
     outputs = model.replace_rvs_by_values(model.free_RVs)

@@ -78,9 +78,9 @@ def test_draws_around_the_mean():
 
 def test_starts_that_nobody_gave_differ():
     start = [np.log(np.full((3, 4), 0.25)), np.log([0.5, 0.5])]
-    loose, kept = simplex.scattered(start, [True, False], np.random.default_rng(1))
-    assert len(np.unique(loose)) == 12
-    np.testing.assert_allclose(np.exp(loose).sum(axis=-1), 1)
+    movable, kept = simplex.scattered(start, [True, False], np.random.default_rng(1))
+    assert len(np.unique(movable)) == 12
+    np.testing.assert_allclose(np.exp(movable).sum(axis=-1), 1)
     assert kept is start[1]
 
 

@@ -28,11 +28,11 @@ class Search:
         self.names = [variable.value.name for variable in self.potential.variables]
         self.start = self.gradient.to_points(*(point[name] for name in self.names))
 
-    def best(self, seed, loose=None):
+    def best(self, seed, movable=None):
         return best_starts(
             self.gradient,
             self.start,
-            loose=[True] * len(self.names) if loose is None else loose,
+            movable=[True] * len(self.names) if movable is None else movable,
             rng=np.random.default_rng(seed),
         )[0]
 
@@ -64,7 +64,7 @@ def test_the_search_tells_components_apart(x, seed):
 
 def test_starts_of_the_user_stay(x):
     search = Search(mixture_model(x))
-    for ours, found in zip(search.start, search.best(1, loose=[False] * 3), strict=True):
+    for ours, found in zip(search.start, search.best(1, movable=[False] * 3), strict=True):
         np.testing.assert_array_equal(ours, found)
 
 
@@ -105,14 +105,14 @@ def test_jitter_stays_on_the_manifolds_and_moves_what_it_may(x):
     search = Search(mixture_model(x))
     rng = np.random.default_rng(1)
     for function in (jittered, scattered):
-        moved = function(search.gradient, search.start, loose=[True] * 3, rng=rng)
+        moved = function(search.gradient, search.start, movable=[True] * 3, rng=rng)
         for variable, point in zip(search.potential.variables, moved, strict=True):
             if not variable.is_flat:
                 np.testing.assert_allclose(np.linalg.norm(point, axis=-1), 1)
         assert all(np.all(a != b) for a, b in zip(search.start, moved, strict=True))
         weights = moved[search.names.index(next(n for n in search.names if n.startswith("w")))]
         assert np.all(weights > 0)
-        kept = function(search.gradient, search.start, loose=[False] * 3, rng=rng)
+        kept = function(search.gradient, search.start, movable=[False] * 3, rng=rng)
         for ours, found in zip(search.start, kept, strict=True):
             np.testing.assert_allclose(ours, found)
 

@@ -24,7 +24,7 @@ from pymc_geodesic.runs.checkpoints.identity import Identity, require_same
 from pymc_geodesic.runs.checkpoints.remake import recipe
 from pymc_geodesic.runs.checkpoints.store import RunStore, read_draws
 from pymc_geodesic.runs.deterministics import Traced
-from pymc_geodesic.runs.fold import Phase
+from pymc_geodesic.runs.run_loop import Phase
 from pymc_geodesic.runs.traces import Drawn, to_datatree
 from pymc_geodesic.sampling import Chain
 from pymc_geodesic.sampling.mode_groups import modes_of

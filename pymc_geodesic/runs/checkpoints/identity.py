@@ -119,8 +119,8 @@ def require_same(
     names = [name for name in compared if found.get(name) != expected.get(name)]
     if not names:
         return
-    told = "; ".join(f"{n}: {expected.get(n)} there, {found.get(n)} here" for n in names)
+    differences = "; ".join(f"{n}: {expected.get(n)} there, {found.get(n)} here" for n in names)
     raise ValueError(
         f"The checkpoint {path!r} expected the run that it holds, got a run that differs in "
-        f"{told}. Make the same call, or pass another `checkpoint`."
+        f"{differences}. Make the same call, or pass another `checkpoint`."
     )

@@ -76,7 +76,7 @@ class OnWorkers:
         self._client, self._chain_method, self._names = client, chain_method, names
         self._watch = watch
         self.reads_stream = sampler.reads_stream
-        self._sampler, self._has_told = sampler, False
+        self._sampler, self._has_warned = sampler, False
         processes = required_processes(client)
         self._n_blocks = len(processes)
         # A worker in this process logs here already.
@@ -156,8 +156,8 @@ class OnWorkers:
             try:
                 done = wait(waiting, timeout=PATIENCE, return_when="FIRST_COMPLETED").done
             except TimeoutError:
-                if not (self._has_told or self._client.nthreads()):
-                    self._has_told = True
+                if not (self._has_warned or self._client.nthreads()):
+                    self._has_warned = True
                     log.warning(
                         "The cluster has no workers left; the run waits for new ones. Ctrl-C "
                         "returns the draws so far."

@@ -11,7 +11,7 @@ import numpy as np
 from pymc_geodesic.kernel.interface import Inputs
 from pymc_geodesic.kernel.trees import leaves_of
 
-__all__ = ["Room", "room_for", "turns_for"]
+__all__ = ["Padding", "chunk_length_for", "padded_length"]
 
 # In the longest call, the fixed cost of tens of microseconds is negligible.
 LENGTHS = (1, 2, 5, 10, 20, 50)
@@ -21,7 +21,7 @@ LENGTHS = (1, 2, 5, 10, 20, 50)
 MOST_BYTES, MOST_BYTES_OF_SHORT, SHORT = 2**16, 2**18, 10
 
 
-def room_for(arrays: Sequence[np.ndarray]) -> int:
+def padded_length(arrays: Sequence[np.ndarray]) -> int:
     """Return the number of transitions for which a kernel should have room.
 
     Parameters
@@ -41,14 +41,14 @@ def room_for(arrays: Sequence[np.ndarray]) -> int:
 MOST_TURNS, BYTES_OF_TURNS = 32, 2**21
 
 
-def turns_for(inputs: Inputs) -> int:
+def chunk_length_for(inputs: Inputs) -> int:
     """Return for how many calls in turn one call should stand at most, given the inputs of one."""
     arrays = [*inputs.noise, *inputs.rows, *leaves_of(inputs.state)]
     n_bytes = sum(np.asarray(x).nbytes for x in arrays)
     return min(MOST_TURNS, max(1, BYTES_OF_TURNS // max(n_bytes, 1)))
 
 
-class Room:
+class Padding:
     """Fill inputs up to a number of transitions.
 
     Parameters

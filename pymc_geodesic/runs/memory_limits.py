@@ -13,10 +13,10 @@ from pymc_geodesic.sampling.log import log
 if TYPE_CHECKING:
     from pymc_geodesic.runs.plan import Plan
 
-__all__ = ["make_room"]
+__all__ = ["fit_in_memory"]
 
 
-def make_room(plan: Plan) -> None:
+def fit_in_memory(plan: Plan) -> None:
     """Leave out Deterministics of which not all draws fit, and refuse free variables that do not.
 
     Parameters

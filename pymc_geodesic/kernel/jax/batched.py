@@ -20,7 +20,7 @@ import numpy as np
 from pymc_geodesic.kernel.jax.function import JAXFunction
 from pymc_geodesic.kernel.jax.resident import aligned_empty
 
-__all__ = ["ManyCalls", "Turns"]
+__all__ = ["BatchedCalls", "Chunk"]
 
 # Bytes of inputs of one call. Chains with more inputs are moved in blocks; in a block of this size
 # the cost of a call is negligible.
@@ -32,7 +32,7 @@ Arguments = Sequence[Any]
 
 
 @dataclass(frozen=True)
-class Turns:
+class Chunk:
     """How several calls of a chain follow one another.
 
     Attributes
@@ -50,19 +50,19 @@ class Turns:
     carried: tuple[tuple[int, int], ...]
 
 
-class ManyCalls:
+class BatchedCalls:
     """Call a function for several lists of arguments at once.
 
     Parameters
     ----------
     function : JAXFunction
         The function. Its data are the same for all calls.
-    turns : Turns, optional
+    chunk : Chunk, optional
         How the calls of a chain follow one another; by default a chain makes one call.
     """
 
-    def __init__(self, function: JAXFunction, turns: Turns | None = None) -> None:
-        self._function, self._turns = function, turns
+    def __init__(self, function: JAXFunction, chunk: Chunk | None = None) -> None:
+        self._function, self._chunk = function, chunk
         self._sizes: dict[int, int] = {}
         # By which arguments are common, and the size of a block.
         self._runs: dict[tuple[tuple[bool, ...], int], Callable[..., Any]] = {}
@@ -83,7 +83,7 @@ class ManyCalls:
         # The shapes are always the same, and JAX takes long to tell the size of an array.
         if (size := self._sizes.get(len(chains))) is None:
             first = [calls[0] for calls in chains]
-            size = self._sizes[len(chains)] = _block_size(first, self._turns)
+            size = self._sizes[len(chains)] = _block_size(first, self._chunk)
         for start in range(0, len(chains), size):
             block = list(chains[start : start + size])
             # All blocks have one size, because JAX compiles anew for another.
@@ -91,15 +91,15 @@ class ManyCalls:
             columns = zip(*(calls[0] for calls in filled), strict=True)
             pairs = zip(columns, is_common, strict=True)
             arguments = [column[0] if same else _side_by_side(column) for column, same in pairs]
-            if self._turns is not None:
-                for i in self._turns.varying:
-                    arguments[i] = _in_turn(
-                        [[x[i] for x in calls] for calls in filled], self._turns
+            if self._chunk is not None:
+                for i in self._chunk.varying:
+                    arguments[i] = _stacked(
+                        [[x[i] for x in calls] for calls in filled], self._chunk
                     )
                 arguments.insert(0, np.int32(len(block[0])))
             run = self._of(tuple(is_common), size, arguments)
             found = run(*arguments, *self._function.data(run, arguments))
-            results = [np.asarray(x) if self._turns else np.asarray(x)[None] for x in found]
+            results = [np.asarray(x) if self._chunk else np.asarray(x)[None] for x in found]
             # With an ellipsis an entry is an array without axes, and not a number.
             outputs += [
                 [[x[turn, i, ...] for x in results] for turn in range(len(calls))]
@@ -112,9 +112,9 @@ class ManyCalls:
     ) -> Callable[..., Any]:
         """Return the function of a block of chains."""
         if (is_common, size) not in self._runs:
-            change = partial(_vectorized, is_common=is_common, turns=self._turns)
+            change = partial(_vectorized, is_common=is_common, chunk=self._chunk)
             self._runs[is_common, size] = self._function.changed(
-                change, arguments, how=(is_common, self._turns)
+                change, arguments, how=(is_common, self._chunk)
             )
         return self._runs[is_common, size]
 
@@ -128,11 +128,11 @@ def _side_by_side(arrays: Sequence[Any]) -> np.ndarray:
     return np.stack(arrays) if len(arrays) > 1 else np.asarray(arrays[0])[None]
 
 
-def _in_turn(arrays: Sequence[Sequence[np.ndarray]], turns: Turns) -> np.ndarray:
+def _stacked(arrays: Sequence[Sequence[np.ndarray]], chunk: Chunk) -> np.ndarray:
     """Put arrays of ``(chain, call)`` side by side, with room for the largest number of calls."""
     first = arrays[0][0]
     # JAX uses this memory as it is, so that the empty room costs nothing.
-    stacked = aligned_empty((turns.most, len(arrays), *np.shape(first)), first.dtype)
+    stacked = aligned_empty((chunk.most, len(arrays), *np.shape(first)), first.dtype)
     for chain, calls in enumerate(arrays):
         for turn, array in enumerate(calls):
             stacked[turn, chain] = array
@@ -140,7 +140,7 @@ def _in_turn(arrays: Sequence[Sequence[np.ndarray]], turns: Turns) -> np.ndarray
 
 
 def _vectorized(
-    function: Callable[..., Any], *, is_common: tuple[bool, ...], turns: Turns | None
+    function: Callable[..., Any], *, is_common: tuple[bool, ...], chunk: Chunk | None
 ) -> Callable[..., Any]:
     """Return the function of several lists of inputs; data are common to all."""
     import jax
@@ -150,23 +150,23 @@ def _vectorized(
         axes = [None if same else 0 for same in is_common] + [None] * n_data
         return jax.vmap(function, in_axes=axes)(*arguments)
 
-    return many if turns is None else _repeated(many, turns)
+    return many if chunk is None else _repeated(many, chunk)
 
 
-def _repeated(function: Callable[..., Any], turns: Turns) -> Callable[..., Any]:
-    """Return the function of a number of turns, and of the inputs of all of them."""
+def _repeated(function: Callable[..., Any], chunk: Chunk) -> Callable[..., Any]:
+    """Return the function of a number of chunk, and of the inputs of all of them."""
     import jax
     import jax.numpy as jnp
 
     def at(turn, carried, arguments):
         now = list(arguments)
-        for i in turns.varying:
+        for i in chunk.varying:
             now[i] = now[i].at[turn].get(mode=IN_BOUNDS, wrap_negative_indices=False)
-        for (i, _), x in zip(turns.carried, carried, strict=True):
+        for (i, _), x in zip(chunk.carried, carried, strict=True):
             now[i] = x
         return now
 
-    def run(n_turns, *arguments):
+    def run(n_calls, *arguments):
         def one(turn, before):
             carried, kept = before
             found = function(*at(turn, carried, arguments))
@@ -174,20 +174,20 @@ def _repeated(function: Callable[..., Any], turns: Turns) -> Callable[..., Any]:
             kept = [
                 x.at[turn].set(y, mode=IN_BOUNDS, wrap_negative_indices=False) for x, y in pairs
             ]
-            return [found[i] for _, i in turns.carried], kept
+            return [found[i] for _, i in chunk.carried], kept
 
-        begin = [arguments[i] for i, _ in turns.carried]
+        begin = [arguments[i] for i, _ in chunk.carried]
         shapes = jax.eval_shape(lambda: function(*at(0, begin, arguments)))
-        kept = [jnp.zeros((turns.most, *x.shape), x.dtype) for x in shapes]
-        return jax.lax.fori_loop(0, n_turns, one, (begin, kept))[1]
+        kept = [jnp.zeros((chunk.most, *x.shape), x.dtype) for x in shapes]
+        return jax.lax.fori_loop(0, n_calls, one, (begin, kept))[1]
 
     return run
 
 
-def _block_size(calls: Sequence[Arguments], turns: Turns | None) -> int:
+def _block_size(calls: Sequence[Arguments], chunk: Chunk | None) -> int:
     """Size of the blocks, for the smallest number of equal blocks that are small enough."""
     n_bytes = sum(x.nbytes for x in calls[0])
-    if turns is not None:
-        n_bytes += turns.most * sum(calls[0][i].nbytes for i in turns.varying)
+    if chunk is not None:
+        n_bytes += chunk.most * sum(calls[0][i].nbytes for i in chunk.varying)
     n_blocks = max(1, math.ceil(n_bytes * len(calls) / MOST_BYTES))
     return max(1, math.ceil(len(calls) / n_blocks))

@@ -21,7 +21,7 @@ from pymc_geodesic.sampling import Chain
 from pymc_geodesic.sampling.run import Arrays
 from pymc_geodesic.validation import whole
 
-__all__ = ["Fold", "Keep", "Move", "Phase", "phase_length"]
+__all__ = ["Keep", "Move", "Phase", "RunLoop", "phase_length"]
 
 # Bytes of the draws of a segment.
 SEGMENT_BYTES = 2**26
@@ -116,7 +116,7 @@ class Move(Protocol):
         ...
 
 
-class Fold:
+class RunLoop:
     """Chains that are moved segment by segment.
 
     Parameters
@@ -174,7 +174,7 @@ class Fold:
         size = max(1, left // STREAM_SEGMENTS) if self._move.reads_stream else 1
         rate = math.inf
         while left and not (until is not None and until.met):
-            n = min(size, left if until is None else min(left, until.room(rate)))
+            n = min(size, left if until is None else min(left, until.n_draws(rate)))
             begin = time.perf_counter()
             yield n * phase.thin
             seconds = time.perf_counter() - begin
