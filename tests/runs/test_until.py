@@ -137,15 +137,15 @@ def test_the_time_is_up(monkeypatch):
     for _ in range(4):
         found.put(draws, (2, 10))
         assert not found.met
-    assert found.room(1e9) == 10
+    assert found.n_draws(1e9) == 10
     clock.now = 9.0
     found.put(draws, (2, 10))
     assert not found.met
-    assert found.room(3.0) == 3
+    assert found.n_draws(3.0) == 3
     found.put(draws, (2, 10))
     assert not found.met
     clock.now = 10.0
-    assert found.room(3.0) == 1
+    assert found.n_draws(3.0) == 1
     found.put(draws, (2, 10))
     assert found.met == "seconds"
 
@@ -157,7 +157,7 @@ def test_errors_are_not_larger_than_claimed(correlation):
     for _ in range(200):
         found, z, n = rule({"mcse": asked}), chains(rng, 10_000, correlation=correlation), 0
         while not found.met:
-            part = z[:, n : n + found.room(np.inf)]
+            part = z[:, n : n + found.n_draws(np.inf)]
             found.put({"x": np.repeat(part[..., None], 3, axis=-1), "z": part}, part.shape)
             n += part.shape[1]
         errors.append(z[:, :n].mean() / found._worst("mcse").error)

@@ -19,7 +19,7 @@ import xarray as xr
 
 import pymc_geodesic as pmg
 
-from pymc_geodesic.runs import ChainError, CheckpointError, fold, in_process
+from pymc_geodesic.runs import ChainError, CheckpointError, in_process, run_loop
 from pymc_geodesic.runs.checkpoints import checkpoint as checkpoints
 from pymc_geodesic.runs.checkpoints import store
 
@@ -45,7 +45,7 @@ def segments(monkeypatch):
     """One draw a segment, and a checkpoint every few segments, whatever the time."""
     clock = itertools.count(1e9)
     monkeypatch.setattr(in_process.InProcess, "seconds", 0.0)
-    monkeypatch.setattr(fold, "STREAM_SEGMENTS", TUNE)
+    monkeypatch.setattr(run_loop, "STREAM_SEGMENTS", TUNE)
     fake = SimpleNamespace(perf_counter=lambda: next(clock))
     monkeypatch.setattr(checkpoints, "time", fake)
 
