@@ -105,19 +105,23 @@ CASES = {
 }
 
 
-def draws_of(name: str) -> dict[str, np.ndarray]:
-    """Run a case; return the draws of every free variable, tuning phase included."""
-    case = CASES[name]
-    options = dict(case.options)
+def step_of(name: str) -> Any:
+    """The step of a case, for the model on the context stack."""
+    options = dict(CASES[name].options)
     if options.get("mass") == "em":
         options["mass"] = pmg.MonteCarloEM()
-    with case.model() as model:
+    return CASES[name].step(**options)
+
+
+def draws_of(name: str) -> dict[str, np.ndarray]:
+    """Run a case; return the draws of every free variable, tuning phase included."""
+    with CASES[name].model() as model:
         idata = pm.sample(
             DRAWS,
             tune=TUNE,
             chains=1,
             cores=1,
-            step=case.step(**options),
+            step=step_of(name),
             random_seed=7,
             discard_tuned_samples=False,
             compute_convergence_checks=False,
@@ -129,3 +133,9 @@ def draws_of(name: str) -> dict[str, np.ndarray]:
         )
         for rv in model.free_RVs
     }
+
+
+def sampler_of(name):
+    """The sampler of the step of a case."""
+    with CASES[name].model():
+        return step_of(name).sampler

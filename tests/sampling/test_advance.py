@@ -19,7 +19,7 @@ from pymc_geodesic.sampling import advance, begin
 REGRESSION = Path(__file__).parents[1] / "regression"
 sys.path.insert(0, str(REGRESSION))
 
-from cases import CASES, DRAWS, TUNE  # noqa: E402
+from cases import CASES, DRAWS, TUNE, sampler_of  # noqa: E402
 
 # In the tuning phase, at its end, and after it.
 STOPPED_AT = (0, 7, TUNE, TUNE + 9)
@@ -40,15 +40,6 @@ for chain in pickle.load(open({saved!r}, "rb")):
     found.append((draws, statistics))
 pickle.dump(found, open({found!r}, "wb"))
 """
-
-
-def sampler_of(name):
-    case = CASES[name]
-    options = dict(case.options)
-    if options.get("mass") == "em":
-        options["mass"] = pmg.MonteCarloEM()
-    with case.model():
-        return case.step(**options).sampler
 
 
 def assert_same(found, expected):

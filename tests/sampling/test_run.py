@@ -18,7 +18,7 @@ from pymc_geodesic.sampling.run import _copied
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "regression"))
 
-from cases import CASES
+from cases import CASES, sampler_of
 
 # Operations on several chains at once round differently.
 TOLERANCE = 1e-8
@@ -32,15 +32,6 @@ NAMES = [
     # Rows of a stream are read for one chain after another.
     if not name.startswith("stream")
 ]
-
-
-def sampler_of(name):
-    case = CASES[name]
-    options = dict(case.options)
-    if options.get("mass") == "em":
-        options["mass"] = pmg.MonteCarloEM()
-    with case.model():
-        return case.step(**options).sampler
 
 
 def begin_all(sampler, n=3, tune=TUNE):

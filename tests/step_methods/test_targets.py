@@ -135,38 +135,3 @@ def test_products(method):
         assert_mean(averages[name], exact)
         assert stats[f"kinetic_temperature_{name}"] == pytest.approx(1, abs=0.02)
     assert_temperature_of_positions(stats, allowed=0.02)
-
-
-def test_two_spheres_need_a_thermostat_each():
-    """Gradient noise 200 and 10: one shared friction makes one too hot and one too cold."""
-    n_points = 100
-    temperatures, positions = {}, {}
-    for thermostat in ("shared", "per_variable"):
-        with pm.Model() as model:
-            for name, variance in {"a": 200.0, "b": 10.0}.items():
-                x = pmg.VonMisesFisher(name, np.tile(direction(3), (n_points, 1)), 10.0)
-                add_gradient_noise(f"noise_{name}", x, noise_rows(variance, n_points, 3))
-        step = pmg.gSGNHT(
-            model=model,
-            step_size=0.02,
-            diffusion=1.0,
-            thermostat=thermostat,
-            n_steps=100,
-        )
-        averages, stats = chain_averages(
-            step,
-            model.initial_point(),
-            {v.name: (lambda point, v=v.name: point[v] @ direction(3)) for v in step.vars},
-            draws=40,
-            discard=40,
-        )
-        temperatures[thermostat] = [stats[f"kinetic_temperature_{name}"] for name in "ab"]
-        positions[thermostat] = [stats[f"configurational_temperature_{name}"] for name in "ab"]
-        if thermostat == "per_variable":
-            assert_temperature_of_positions(stats, allowed=0.02)
-            for average in averages.values():
-                assert_mean(average, 1 / np.tanh(10.0) - 0.1)
-    np.testing.assert_allclose(temperatures["per_variable"], 1, atol=0.02)
-    for hot, cold in (temperatures["shared"], positions["shared"]):
-        assert hot > 1.3
-        assert cold < 0.7
