@@ -130,7 +130,7 @@ def by_weights(model: pm.Model, posterior: xr.Dataset) -> Result:
         log_density, *at_point = at(*parts)
         log_weights[i] = log_density + 0.5 * noise[i] @ noise[i]
         entries.append(np.concatenate([np.ravel(x) for x in at_point]))
-    smoothed, k_hat = array_stats.psislw(log_weights)
+    smoothed, k_hat = array_stats.psislw(-log_weights)
     weights = np.exp(smoothed - smoothed.max())
     weights /= weights.sum()
     mean = weights @ np.array(entries)
