@@ -22,7 +22,7 @@ pytestmark = pytest.mark.skipif(not DOCS.is_dir(), reason="not part of a source 
 SAYS = {
     "algorithms/algorithm.py": ["made a transition to a state that is not finite and undid it"],
     "algorithms/cir.py": ["skipped a transition because not all Gamma shapes"],
-    "algorithms/simplex_rules.py": ["moves the means of probabilities near zero by"],
+    "algorithms/simplex_chart.py": ["moves the means of probabilities near zero by"],
     "calibration/result.py": ["the draws of `", "simulations have failed"],
     "diagnostics/direction_statistics.py": [
         "whose draws lie at both ends of its",
@@ -31,10 +31,15 @@ SAYS = {
         "has no principal axis: its share of the second moments",
     ],
     "diagnostics/step_halving.py": ["The coupling failed for"],
-    "kernel/jax/fresh_process.py": ["The process that makes the draws of a chain has ended"],
-    "kernel/jax/after_fork.py": ["JAX expected a process that was not forked"],
+    "kernel/jax/processes.py": [
+        "The process that makes the draws of a chain has ended",
+        "JAX expected a process that was not forked",
+    ],
     "potential/deterministics.py": ["`pm.sample` records them for a different random batch"],
-    "potential/poles.py": ["has concentrations down to"],
+    "potential/model_warnings.py": [
+        "has concentrations down to",
+        "has an entry for each of the",
+    ],
     "potential/random_gradients.py": [
         "The model draws its data by `pm.Minibatch`",
         "`pm.compute_log_likelihood` expected all rows of",
@@ -43,7 +48,6 @@ SAYS = {
         "expected the log density of all rows, got that of another random batch",
         "each of which counts",
     ],
-    "potential/row_variables.py": ["has an entry for each of the"],
     "predictions/membership.py": ["The chains number the components of"],
     "runs/few_rows.py": ["samples all of them, and is exact"],
     "rows/convert.py": ["expected fewer entries than rows, got one for each of the"],
@@ -138,15 +142,13 @@ SAYS = {
         "The given step size is longer than",
         "Rows are taken without replacement",
         "Unless chains cross from one to another, which",
-    ],
-    "sampling/problem.py": ["Compiling"],
-    "sampling/tuning_stages.py": ["disagree after most of the tuning phase"],
-    "sampling/warnings.py": [
         "such draws are marked `diverging`",
         "had not settled at the end of the tuning phase",
         "the step size is too large, or the friction too small for",
         "one friction cannot balance noise that differs",
     ],
+    "sampling/problem.py": ["Compiling"],
+    "sampling/tuning_stages.py": ["disagree after most of the tuning phase"],
     "topic_models/sample.py": ["from the first to the second half of the draws"],
     "topic_models/starts.py": ["by collapsed Gibbs sampling of"],
     "topic_models/texts.py": [

@@ -12,8 +12,7 @@ import numpy as np
 from pymc_geodesic.algorithms.trajectories import run_trajectories
 from pymc_geodesic.kernel.blocks import blocks_of, joined
 from pymc_geodesic.kernel.compiled import CompiledMap
-from pymc_geodesic.kernel.jax.kernel_function import KernelFunction
-from pymc_geodesic.kernel.jax.potential import PotentialOfArrays, graphs_of
+from pymc_geodesic.kernel.jax.kernel_function import KernelFunction, PotentialOfArrays, graphs_of
 from pymc_geodesic.mass import Mass
 from pymc_geodesic.mass.frames import weighted
 from pymc_geodesic.potential import Potential

@@ -14,9 +14,8 @@ import numpy as np
 from pymc_geodesic import arrays
 from pymc_geodesic.algorithms.algorithm import Algorithm, Setup
 from pymc_geodesic.algorithms.cir import CoxIngersollRoss, require_positive_shapes
-from pymc_geodesic.algorithms.simplex_chart import Metric, SimplexCoordinates
+from pymc_geodesic.algorithms.simplex_chart import Metric, SimplexCoordinates, cir_rule, euler_rule
 from pymc_geodesic.algorithms.simplex_coordinates import COORDINATES
-from pymc_geodesic.algorithms.simplex_rules import cir_rule, euler_rule
 from pymc_geodesic.arrays import Array
 from pymc_geodesic.distributions.concentration import known_concentration
 from pymc_geodesic.kernel.interface import Dynamics

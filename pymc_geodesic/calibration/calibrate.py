@@ -17,9 +17,8 @@ from pymc.model import Model
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from pymc_geodesic.calibration.kept import Kept
-from pymc_geodesic.calibration.processes import on_workers, simulated
 from pymc_geodesic.calibration.result import result_of
-from pymc_geodesic.calibration.simulations import N_RANKED, Simulations
+from pymc_geodesic.calibration.simulations import N_RANKED, Simulations, on_workers, simulated
 from pymc_geodesic.potential.full_data import full_data
 from pymc_geodesic.potential.minibatch import find_batch_sources, has_minibatch
 from pymc_geodesic.rows.builders import given_model

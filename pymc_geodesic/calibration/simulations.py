@@ -1,16 +1,20 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Simulations: parameters and data from a model, and ranks of these parameters among draws."""
+"""Simulations, here or in other processes: parameters and data, and ranks of the parameters."""
 
 from __future__ import annotations
 
 import logging
+import os
 import time
 import warnings
 
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from threading import local
+from typing import TYPE_CHECKING, Any, NamedTuple
+from uuid import uuid4
 
 import numpy as np
 import pytensor.tensor as pt
@@ -23,11 +27,18 @@ from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph
 
 from pymc_geodesic.kernel.interpreted import Interpreted
+from pymc_geodesic.kernel.jax.processes import FreshProcess
 from pymc_geodesic.potential.model_graphs import graph_of_model, model_of_graph, renew
+from pymc_geodesic.runs.cluster.on_workers import required_processes
+from pymc_geodesic.runs.cluster.worker import RETRIES, held, plugin_of
 from pymc_geodesic.runs.sample import sample
 from pymc_geodesic.sampling.log import log
 
-__all__ = ["N_RANKED", "Simulated", "Simulations", "ranks_among"]
+if TYPE_CHECKING:
+    from distributed import Client
+
+
+__all__ = ["N_RANKED", "Simulated", "Simulations", "on_workers", "ranks_among", "simulated"]
 
 # Ranks are 0 to 99. A run is seldom worth less than a few hundred independent draws.
 N_RANKED = 99
@@ -175,3 +186,66 @@ def _quiet() -> Iterator[None]:
             yield
     finally:
         log.setLevel(level)
+
+
+Found = Iterator[tuple[int, Simulated]]
+
+
+def simulated(simulations: Simulations, numbers: Sequence[int], *, cores: int | None) -> Found:
+    """Make simulations on this machine, and yield each with its number when it is done.
+
+    Parameters
+    ----------
+    simulations : Simulations
+        How they are made.
+    numbers : sequence of int
+        Which of them are.
+    cores : int, optional
+        Number of processes; by default one for each processor.
+    """
+    n = min(cores or _all_cores(), len(numbers))
+    if n < 2:
+        yield from ((number, simulations.simulated(number)) for number in numbers)
+        return
+    mine, processes = local(), []
+
+    def begin() -> None:
+        mine.process = FreshProcess(simulations)
+        processes.append(mine.process)
+
+    def one(number: int) -> tuple[int, Simulated]:
+        return number, mine.process.call("simulated", number)
+
+    with ThreadPoolExecutor(n, initializer=begin) as threads:
+        futures = [threads.submit(one, number) for number in numbers]
+        try:
+            yield from (future.result() for future in as_completed(futures))
+        finally:
+            threads.shutdown(wait=False, cancel_futures=True)
+            for process in processes:
+                process.close()
+
+
+def _all_cores() -> int:
+    # Windows passes no pipes to new processes.
+    return 1 if os.name == "nt" else os.cpu_count() or 1
+
+
+def on_workers(simulations: Simulations, numbers: Sequence[int], client: Client) -> Found:
+    """Make simulations on a Dask cluster, and yield each with its number when it is done."""
+    from distributed import as_completed as completed
+
+    required_processes(client)
+    run = f"pymc_geodesic-{uuid4().hex}"
+    client.register_plugin(plugin_of(simulations), name=run)
+    futures = [client.submit(_one, run, i, pure=False, retries=RETRIES) for i in numbers]
+    try:
+        yield from (future.result() for future in completed(futures))
+    finally:
+        client.cancel(futures, force=True)
+        client.unregister_worker_plugin(run)
+
+
+def _one(run: str, number: int) -> tuple[int, Simulated]:
+    """Make a simulation in a worker."""
+    return number, held(run).simulated(number)

@@ -17,7 +17,7 @@ from pymc_geodesic.component_order import DIFFERENT, Matching, are_alike, match_
 from pymc_geodesic.diagnostics.findings import Finding
 from pymc_geodesic.diagnostics.fold import are_rotated
 from pymc_geodesic.diagnostics.geometry import Geometry, geometries
-from pymc_geodesic.diagnostics.scalars import Scalars, worst_mixing
+from pymc_geodesic.diagnostics.sampled_draws import Scalars, worst_mixing
 from pymc_geodesic.manifolds.registry import recorded_manifolds
 from pymc_geodesic.monte_carlo import effective_draws, halves, r_hat
 from pymc_geodesic.runs.components import LONGER, unsettled

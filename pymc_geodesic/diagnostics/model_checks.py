@@ -13,8 +13,7 @@ import xarray as xr
 
 from pymc.model import Model
 
-from pymc_geodesic.diagnostics.evidence import TOO_LARGE, TOO_SMALL
-from pymc_geodesic.diagnostics.findings import Finding, Severity
+from pymc_geodesic.diagnostics.findings import TOO_LARGE, TOO_SMALL, Finding, Severity
 from pymc_geodesic.diagnostics.thermostat_checks import LARGEST_DAMPING
 from pymc_geodesic.potential.minibatch import find_batch_sources
 from pymc_geodesic.potential.total_size import wrong_sizes

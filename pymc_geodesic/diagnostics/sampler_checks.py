@@ -10,16 +10,16 @@ import numpy as np
 
 from scipy import optimize
 
-from pymc_geodesic.diagnostics.evidence import (
+from pymc_geodesic.diagnostics.findings import (
     SIGNIFICANT,
     TOO_LARGE,
     TOO_SMALL,
     Check,
     Evidence,
+    Finding,
     differs,
     principal_scales,
 )
-from pymc_geodesic.diagnostics.findings import Finding
 from pymc_geodesic.diagnostics.thermostat_checks import damping, thermostat
 from pymc_geodesic.runs.positions import is_tuned, shorter
 from pymc_geodesic.tuning.velocity_heat import HOT

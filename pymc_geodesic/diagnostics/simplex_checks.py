@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pymc_geodesic.algorithms.simplex_rules import REFLECTED, SLOWEST_RATE, TOLD_ABOVE
+from pymc_geodesic.algorithms.simplex_chart import REFLECTED, SLOWEST_RATE, TOLD_ABOVE
 from pymc_geodesic.diagnostics.findings import Finding
 from pymc_geodesic.diagnostics.gradients import GradientDraws
 from pymc_geodesic.entry_names import entry_name
@@ -48,7 +48,7 @@ def check_near_zero(draws: GradientDraws) -> list[Finding]:
         a = \tfrac12 \Bigl(1 - x \, \frac{\partial U}{\partial x}\Bigr)
 
     and reflection at zero moves the mean by :math:`0.7 \rho^a` deviations, where the rate
-    :math:`\rho` is at least .001: see :mod:`pymc_geodesic.algorithms.simplex_rules`. The fit is
+    :math:`\rho` is at least .001: see :mod:`pymc_geodesic.algorithms.simplex_chart`. The fit is
     ours and from none of the papers.
 
     Parameters

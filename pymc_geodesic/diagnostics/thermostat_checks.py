@@ -8,8 +8,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from pymc_geodesic.diagnostics.evidence import TOO_LARGE, Evidence, differs
-from pymc_geodesic.diagnostics.findings import Finding
+from pymc_geodesic.diagnostics.findings import TOO_LARGE, Evidence, Finding, differs
 from pymc_geodesic.monte_carlo import effective_draws
 from pymc_geodesic.run_record import RunRecord
 from pymc_geodesic.runs.positions import is_tuned, listed, shorter, wrong_positions

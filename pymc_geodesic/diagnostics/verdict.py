@@ -24,8 +24,7 @@ from pymc_geodesic.diagnostics.chain_checks import (
     check_labels,
     components_of,
 )
-from pymc_geodesic.diagnostics.evidence import Evidence
-from pymc_geodesic.diagnostics.findings import Diagnosis, Finding
+from pymc_geodesic.diagnostics.findings import Diagnosis, Evidence, Finding
 from pymc_geodesic.diagnostics.fold import are_exchangeable
 from pymc_geodesic.diagnostics.gradient_checks import judged_modes, with_gradients
 from pymc_geodesic.diagnostics.gradients import ModelPoints, gradient_draws, model_points

@@ -18,8 +18,7 @@ from pymc_geodesic.diagnostics.directional import cap_radius, mean_direction
 from pymc_geodesic.plots.circle import draw_circle
 from pymc_geodesic.plots.coordinates import to_longitude_latitude
 from pymc_geodesic.plots.density import LogDensity, cap_border, regions_of_draws
-from pymc_geodesic.plots.globe import Globe
-from pymc_geodesic.plots.maps import WorldMap, ZoomedMap
+from pymc_geodesic.plots.maps import Globe, WorldMap, ZoomedMap
 from pymc_geodesic.plots.selection import (
     Coordinates,
     Draws,

@@ -21,9 +21,8 @@ from pymc_geodesic.runs.cluster.on_workers import OnWorkers
 from pymc_geodesic.runs.corrected_error import corrected_error
 from pymc_geodesic.runs.deterministics import Traced
 from pymc_geodesic.runs.in_memory import InMemory
-from pymc_geodesic.runs.in_process import InProcess
 from pymc_geodesic.runs.progress import Progress
-from pymc_geodesic.runs.run_loop import Move, Phase, RunLoop
+from pymc_geodesic.runs.run_loop import InProcess, Move, Phase, RunLoop
 from pymc_geodesic.runs.running import Running
 from pymc_geodesic.runs.starts import InitialValues, RandomSeed, begin_chains, seeds
 from pymc_geodesic.runs.until import Until

@@ -20,11 +20,10 @@ from pymc_geodesic.potential.halves import Halved, has_any_size
 from pymc_geodesic.potential.noise_models import NoiseModel
 from pymc_geodesic.potential.read_noise import noise_model
 from pymc_geodesic.sampling.batch_options import BatchOptions, can_damp, can_halve
-from pymc_geodesic.sampling.centers import center_of, is_controlled, weights_of
 from pymc_geodesic.sampling.chain import GradientChain
+from pymc_geodesic.sampling.inputs import Randomness, center_of, is_controlled, weights_of
 from pymc_geodesic.sampling.moves import KernelCall, Moves
 from pymc_geodesic.sampling.problem import Problem
-from pymc_geodesic.sampling.randomness import Randomness
 from pymc_geodesic.sampling.statistics import merged
 from pymc_geodesic.schedules import ConstantSchedule
 

@@ -20,7 +20,7 @@ from pymc.model import Model
 from pymc_geodesic.algorithms.algorithm import Algorithm
 from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.kernel.interpreted import Interpreted
-from pymc_geodesic.kernel.jax.after_fork import has_computed
+from pymc_geodesic.kernel.jax.processes import has_computed
 from pymc_geodesic.potential.scaled_products import scaled_products
 from pymc_geodesic.potential.stream import StreamSource
 from pymc_geodesic.sampling.batch_options import BatchOptions, can_halve
@@ -32,7 +32,6 @@ from pymc_geodesic.tuning.starts import default_start, is_default
 from pymc_geodesic.tuning.tangent import takes_tangent_mass, tangent_masses
 
 __all__ = ["in_suitable_coordinates", "in_tangent_coordinates"]
-
 
 SEED = 0
 

@@ -25,8 +25,8 @@ from typing import NamedTuple
 import numpy as np
 
 from pymc_geodesic.sampling.chain import GradientChain
+from pymc_geodesic.sampling.inputs import Randomness
 from pymc_geodesic.sampling.moves import Moves, together
-from pymc_geodesic.sampling.randomness import Randomness
 from pymc_geodesic.sampling.run import Arrays
 from pymc_geodesic.sampling.stochastic import StochasticSampler
 from pymc_geodesic.schedules import ConstantSchedule

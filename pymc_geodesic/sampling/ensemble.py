@@ -17,12 +17,12 @@ from pymc_geodesic.kernel.jax.random_inputs import DrawnRows
 from pymc_geodesic.kernel.transitions import TransitionKernel
 from pymc_geodesic.sampling.advance import prepare
 from pymc_geodesic.sampling.calls import Calls
-from pymc_geodesic.sampling.centers import weights_of
 from pymc_geodesic.sampling.chain import Chain, GradientChain
+from pymc_geodesic.sampling.inputs import weights_of
 from pymc_geodesic.sampling.mode_groups import by_mode
+from pymc_geodesic.sampling.news import warning_of
 from pymc_geodesic.sampling.run import Arrays
 from pymc_geodesic.sampling.stochastic import StochasticSampler
-from pymc_geodesic.sampling.warnings import warning_of
 from pymc_geodesic.schedules import ConstantSchedule
 from pymc_geodesic.tuning.energy_range import BATCHES
 

@@ -20,8 +20,8 @@ from pymc_geodesic.latents.latents import LOCAL_STATISTICS, NOTHING, Drawn
 from pymc_geodesic.manifolds import Point, Product
 from pymc_geodesic.sampling.chain import ExactChain, Settings
 from pymc_geodesic.sampling.moves import KernelCall, Moves
+from pymc_geodesic.sampling.news import divergence_of
 from pymc_geodesic.sampling.problem import Problem
-from pymc_geodesic.sampling.warnings import divergence_of
 from pymc_geodesic.schedules import ConstantSchedule
 
 __all__ = ["ExactOptions", "ExactSampler", "longest_step"]

@@ -26,12 +26,12 @@ from pymc_geodesic.sampling.centered_coordinates import in_suitable_coordinates
 from pymc_geodesic.sampling.chain import GradientChain, Settings
 from pymc_geodesic.sampling.monitors import Monitors
 from pymc_geodesic.sampling.moves import Moves
+from pymc_geodesic.sampling.news import warning_of
 from pymc_geodesic.sampling.problem import Problem
 from pymc_geodesic.sampling.self_tuning import SelfTuning
 from pymc_geodesic.sampling.several import arrive, draws_at_once, make_several
 from pymc_geodesic.sampling.statistics import TransitionStatistics, averaged, merged
 from pymc_geodesic.sampling.tuning_options import TuningOptions, unit_mass
-from pymc_geodesic.sampling.warnings import warning_of
 from pymc_geodesic.tuning.thermostat_settling import ThermostatSettling
 
 __all__ = ["StochasticSampler"]

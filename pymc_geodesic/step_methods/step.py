@@ -20,8 +20,7 @@ from rich.progress import TextColumn
 
 from pymc_geodesic.algorithms.default_schedules import default_starts
 from pymc_geodesic.kernel.building import quick_building
-from pymc_geodesic.kernel.jax.after_fork import is_dead
-from pymc_geodesic.kernel.jax.fresh_process import FreshProcess
+from pymc_geodesic.kernel.jax.processes import FreshProcess, is_dead
 from pymc_geodesic.potential.components import components_in
 from pymc_geodesic.potential.deterministics import deterministic_angles
 from pymc_geodesic.potential.minibatch import batch_sources

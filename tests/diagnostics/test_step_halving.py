@@ -14,7 +14,7 @@ import pymc_geodesic as pmg
 
 from pymc_geodesic.diagnostics.extrapolation import extrapolated, has_failed, statistics_of
 from pymc_geodesic.sampling.coupled import _coarse
-from pymc_geodesic.sampling.randomness import Randomness
+from pymc_geodesic.sampling.inputs import Randomness
 
 
 def normal(points, step, **options):

@@ -13,7 +13,7 @@ import pytest
 
 import pymc_geodesic as pmg
 
-from pymc_geodesic.runs import ChainError, in_process
+from pymc_geodesic.runs import ChainError, run_loop
 from pymc_geodesic.runs.choose_step import step_class_for
 
 # Short runs, of which convergence checks have nothing good to say.
@@ -122,7 +122,7 @@ def test_seeds_may_be_generators(made):
 
 def interrupted(monkeypatch, error, after):
     """Let the segment after some draws fail."""
-    original, n_drawn = in_process.run, 0
+    original, n_drawn = run_loop.run, 0
 
     def run(sampler, chains, n_draws, **options):
         nonlocal n_drawn
@@ -131,9 +131,9 @@ def interrupted(monkeypatch, error, after):
         n_drawn += n_draws
         return original(sampler, chains, n_draws, **options)
 
-    monkeypatch.setattr(in_process, "run", run)
+    monkeypatch.setattr(run_loop, "run", run)
     # One draw a segment.
-    monkeypatch.setattr(in_process.InProcess, "seconds", 0.0)
+    monkeypatch.setattr(run_loop.InProcess, "seconds", 0.0)
 
 
 def test_ctrl_c_returns_what_all_chains_have_drawn(made, monkeypatch, caplog):
@@ -195,7 +195,7 @@ def test_a_chain_that_fails_loses_nothing(made, monkeypatch):
         return (yield from draw(chain))
 
     monkeypatch.setattr(step.sampler, "draw", failing)
-    monkeypatch.setattr(in_process.InProcess, "seconds", 0.0)
+    monkeypatch.setattr(run_loop.InProcess, "seconds", 0.0)
     with pytest.raises(ChainError, match=r"Chain 1 failed: The sky fell\. 3 of 12") as caught:
         pmg.sample(model=model, step=step, chain_method="sequential", **SHORT)
     assert caught.value.idata.posterior.sizes["draw"] == 3

@@ -19,7 +19,7 @@ from pytensor.raise_op import Assert
 
 import pymc_geodesic as pmg
 
-from pymc_geodesic.runs import deterministics, in_process, progress, results
+from pymc_geodesic.runs import deterministics, progress, results, run_loop
 from pymc_geodesic.runs.checkpoints import checkpoint
 from pymc_geodesic.runs.deterministics import Traced
 from pymc_geodesic.runs.sample import ChainError
@@ -82,7 +82,7 @@ def test_deterministics_that_fail(plain, caplog, tmp_path, monkeypatch, on_disk)
 
     options = {}
     if on_disk:
-        monkeypatch.setattr(in_process.InProcess, "seconds", 0.0)
+        monkeypatch.setattr(run_loop.InProcess, "seconds", 0.0)
         options = {"checkpoint": tmp_path / "run.zarr", "checkpoint_every": 1e-9}
     idata = sample(model_with(asserting), **options)
     same(idata, plain)
@@ -183,7 +183,7 @@ def test_data_that_no_array_holds_are_left_out(plain, caplog, monkeypatch):
 
 @pytest.mark.parametrize("stops", [None, RuntimeError("The sky fell."), KeyboardInterrupt()])
 def test_a_cluster_that_is_gone_loses_nothing(plain, caplog, monkeypatch, tmp_path, stops):
-    path, original = tmp_path / "run.zarr", in_process.run
+    path, original = tmp_path / "run.zarr", run_loop.run
 
     def run(sampler, chains, n_draws, **options):
         if stops is not None and chains[0].n_drawn >= 15:
@@ -194,9 +194,9 @@ def test_a_cluster_that_is_gone_loses_nothing(plain, caplog, monkeypatch, tmp_pa
         raise OSError("Connection to the scheduler is lost")
 
     with monkeypatch.context() as patch:
-        patch.setattr(in_process, "run", run)
-        patch.setattr(in_process.InProcess, "seconds", 0.0)
-        patch.setattr(in_process.InProcess, "close", close)
+        patch.setattr(run_loop, "run", run)
+        patch.setattr(run_loop.InProcess, "seconds", 0.0)
+        patch.setattr(run_loop.InProcess, "close", close)
         if isinstance(stops, Exception):
             with pytest.raises(ChainError, match=r"The sky fell.* 5 of 20 draws of each") as caught:
                 sample(model_with(), checkpoint=path)
@@ -224,7 +224,7 @@ def test_a_client_that_is_refused_locks_nothing(tmp_path, monkeypatch, plain):
 
 @pytest.mark.parametrize("change", ["removed", "renamed", "replaced"])
 def test_a_checkpoint_that_goes_away(plain, tmp_path, monkeypatch, change):
-    path, original = tmp_path / "run.zarr", in_process.run
+    path, original = tmp_path / "run.zarr", run_loop.run
 
     def run(sampler, chains, n_draws, **options):
         if chains[0].n_drawn == 20 and path.exists():
@@ -236,8 +236,8 @@ def test_a_checkpoint_that_goes_away(plain, tmp_path, monkeypatch, change):
                 path.mkdir()
         return original(sampler, chains, n_draws, **options)
 
-    monkeypatch.setattr(in_process, "run", run)
-    monkeypatch.setattr(in_process.InProcess, "seconds", 0.0)
+    monkeypatch.setattr(run_loop, "run", run)
+    monkeypatch.setattr(run_loop.InProcess, "seconds", 0.0)
     with pytest.raises(ChainError, match="removed or renamed while the run wrote to it") as caught:
         sample(model_with(), checkpoint=path)
     idata = caught.value.idata
@@ -246,7 +246,7 @@ def test_a_checkpoint_that_goes_away(plain, tmp_path, monkeypatch, change):
 
 
 def test_the_working_directory_may_change(plain, tmp_path, monkeypatch):
-    original = in_process.run
+    original = run_loop.run
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path)
 
@@ -254,7 +254,7 @@ def test_the_working_directory_may_change(plain, tmp_path, monkeypatch):
         os.chdir(tmp_path / "elsewhere")
         return original(*arguments, **options)
 
-    monkeypatch.setattr(in_process, "run", run)
+    monkeypatch.setattr(run_loop, "run", run)
     same(sample(model_with(), checkpoint="run.zarr"), plain)
     same(pmg.read(tmp_path / "run.zarr"), plain)
 
@@ -280,7 +280,7 @@ def test_blocks_of_draws_change_nothing(plain, monkeypatch):
 
 
 def test_a_checkpoint_is_written_before_much_waits(plain, tmp_path, monkeypatch):
-    monkeypatch.setattr(in_process.InProcess, "seconds", 0.0)
+    monkeypatch.setattr(run_loop.InProcess, "seconds", 0.0)
     monkeypatch.setattr(checkpoint, "WAITING_BYTES", 3 * 2 * 40)
     monkeypatch.setattr(checkpoint, "WRITTEN_BYTES", 2 * 2 * 40)
     commits, original = [], checkpoint.RunStore.commit

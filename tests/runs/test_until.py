@@ -14,7 +14,7 @@ from scipy.signal import lfilter
 
 import pymc_geodesic as pmg
 
-from pymc_geodesic.runs import in_process, until
+from pymc_geodesic.runs import run_loop, until
 from pymc_geodesic.runs.deterministics import Traced
 from pymc_geodesic.runs.until import Until, until_of
 
@@ -98,7 +98,7 @@ def test_thinned_draws_count(whole):
 def test_a_continued_run_decides_anew(tmp_path, whole, monkeypatch):
     """It ends where the run without an interruption does, or where other goals are met."""
     pytest.importorskip("zarr")
-    original, path = in_process.run, tmp_path / "run.zarr"
+    original, path = run_loop.run, tmp_path / "run.zarr"
 
     def interrupted(sampler, chains, n, **options):
         if chains[0].n_drawn >= 60:
@@ -107,12 +107,12 @@ def test_a_continued_run_decides_anew(tmp_path, whole, monkeypatch):
 
     goals = {"mcse": 0.15}
     expected = pmg.sample(400, until=goals, model=three(), step=step, **RUN).posterior
-    monkeypatch.setattr(in_process.InProcess, "seconds", 0.0)
-    monkeypatch.setattr(in_process, "run", interrupted)
+    monkeypatch.setattr(run_loop.InProcess, "seconds", 0.0)
+    monkeypatch.setattr(run_loop, "run", interrupted)
     options = RUN | {"model": three(), "step": step, "checkpoint": path}
     part = pmg.sample(400, until=goals, **options)
     assert part.posterior.sizes["draw"] < expected.sizes["draw"]
-    monkeypatch.setattr(in_process, "run", original)
+    monkeypatch.setattr(run_loop, "run", original)
     model = three()
     for more, n in (
         ({}, expected.sizes["draw"]),

@@ -19,7 +19,7 @@ import xarray as xr
 
 import pymc_geodesic as pmg
 
-from pymc_geodesic.runs import ChainError, CheckpointError, in_process, run_loop
+from pymc_geodesic.runs import ChainError, CheckpointError, run_loop
 from pymc_geodesic.runs.checkpoints import checkpoint as checkpoints
 from pymc_geodesic.runs.checkpoints import store
 
@@ -44,7 +44,7 @@ class Crash(BaseException):
 def segments(monkeypatch):
     """One draw a segment, and a checkpoint every few segments, whatever the time."""
     clock = itertools.count(1e9)
-    monkeypatch.setattr(in_process.InProcess, "seconds", 0.0)
+    monkeypatch.setattr(run_loop.InProcess, "seconds", 0.0)
     monkeypatch.setattr(run_loop, "STREAM_SEGMENTS", TUNE)
     fake = SimpleNamespace(perf_counter=lambda: next(clock))
     monkeypatch.setattr(checkpoints, "time", fake)
@@ -53,7 +53,7 @@ def segments(monkeypatch):
 @pytest.fixture
 def crash_after(monkeypatch, segments):
     """Let the segment after some draws of a call fail."""
-    original = in_process.run
+    original = run_loop.run
 
     def set_crash(n_draws, error=Crash):
         def run(sampler, chains, n, **options):
@@ -61,7 +61,7 @@ def crash_after(monkeypatch, segments):
                 raise error
             return original(sampler, chains, n, **options)
 
-        monkeypatch.setattr(in_process, "run", run)
+        monkeypatch.setattr(run_loop, "run", run)
 
     return set_crash
 

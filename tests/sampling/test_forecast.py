@@ -9,7 +9,7 @@ import pytest
 
 from pymc_geodesic.mass import JointMass, LowRankMass, VariableMasses
 from pymc_geodesic.sampling.forecast import Clock, News, forecast, gradients_by_nuts, noise_warning
-from pymc_geodesic.sampling.warnings import as_news
+from pymc_geodesic.sampling.news import as_news
 
 UNIT = VariableMasses([np.ones(4)], dense=[False], shapes=[(4,)], dtype="float64")
 

@@ -10,7 +10,7 @@ import pymc_geodesic as pmg
 
 from pymc_geodesic.kernel import padding
 from pymc_geodesic.sampling import begin, run
-from pymc_geodesic.sampling.randomness import Randomness
+from pymc_geodesic.sampling.inputs import Randomness
 from pymc_geodesic.tuning.spacing import NUMBERS_OF_STEPS
 
 TUNE, DRAWS = 60, 70

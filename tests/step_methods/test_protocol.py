@@ -11,7 +11,7 @@ from pymc.step_methods.compound import Competence
 
 import pymc_geodesic as pmg
 
-from pymc_geodesic.sampling.randomness import Randomness
+from pymc_geodesic.sampling.inputs import Randomness
 from pymc_geodesic.sampling.variables import value_variables
 
 N = 60

@@ -8,7 +8,7 @@ import pytest
 
 from pymc_geodesic.algorithms.cir import cir_transition
 from pymc_geodesic.algorithms.demands import Demands, GradientNoise
-from pymc_geodesic.algorithms.simplex_rules import cir_rule, euler_rule
+from pymc_geodesic.algorithms.simplex_chart import cir_rule, euler_rule
 from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.manifolds import LogSimplex, Simplex
 from pymc_geodesic.potential import Potential

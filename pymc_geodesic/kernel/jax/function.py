@@ -17,8 +17,8 @@ from pytensor.graph.fg import FunctionGraph
 
 from pymc_geodesic.kernel.building import quick_building
 from pymc_geodesic.kernel.graph_names import name_of_graph
-from pymc_geodesic.kernel.jax.after_fork import require_alive
 from pymc_geodesic.kernel.jax.options import compiler_options, keep_compiled, return_free_memory
+from pymc_geodesic.kernel.jax.processes import require_alive
 from pymc_geodesic.kernel.jax.resident import (
     default_device,
     form_of_data,

@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""A warning about variables that belong to the rows of a batch but are not declared as local."""
+"""Warnings about a model: densities with poles, variables that belong to the rows of a batch."""
 
 from __future__ import annotations
 
@@ -18,11 +18,30 @@ from pytensor.gradient import grad
 from pytensor.graph.traversal import ancestors
 from pytensor.tensor import TensorVariable
 
+from pymc_geodesic.distributions.concentration import known_concentration
 from pymc_geodesic.potential.log_density import LogDensity
 from pymc_geodesic.potential.minibatch import batch_sources
 from pymc_geodesic.potential.variables import SampledVariable
 
-__all__ = ["row_variables", "warn_of_row_variables"]
+__all__ = ["row_variables", "warn_of_poles", "warn_of_row_variables"]
+
+
+def warn_of_poles(variables: Sequence[SampledVariable]) -> None:
+    """Warn of Dirichlet variables whose density is infinite at the facets of the simplex."""
+    for variable in variables:
+        least = variable.manifold.poles_below
+        if not least:
+            continue
+        alpha = known_concentration(variable.rv)
+        if alpha is not None and np.min(alpha) < least:
+            warnings.warn(
+                f"The Dirichlet variable `{variable.name}` has concentrations down to "
+                f"{np.min(alpha):g}. Below {least:g} its density in the square-root coordinates is "
+                "infinite at entries of zero, where geodesic samplers fail unless the data fills "
+                "every entry. Sample it with `pmg.SGRLD`.",
+                UserWarning,
+                stacklevel=2,
+            )
 
 
 def warn_of_row_variables(model: Model, variables: Sequence[SampledVariable]) -> None:
