@@ -112,7 +112,7 @@ SAYS = {
         "The cluster was not told that the run has ended",
         "draw iterations took",
     ],
-    "runs/room.py": ["is left out of the result: its draws would take"],
+    "runs/memory_limits.py": ["is left out of the result: its draws would take"],
     "runs/sampled_models.py": ["has no data that can be stored"],
     "runs/traces.py": ["is left out of the result"],
     "runs/update.py": ["The earlier draws are no start: "],
