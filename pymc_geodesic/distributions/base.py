@@ -85,8 +85,11 @@ class ChecksObserved(Distribution):
         return super().__new__(cls, name, *args, observed=observed, **kwargs)
 
 
-class WithLength(ChecksObserved):
-    """A distribution of vectors whose length is in none of its parameters, but in its shape."""
+class WithLength(Distribution):
+    """A distribution of vectors whose length is in none of its parameters, but in its shape.
+
+    A mixin, which stands between :class:`ChecksObserved` and PyMC's class.
+    """
 
     def __new__(
         cls, name: str, *args, support_shape=None, dims=None, observed: Any = None, **kwargs

@@ -12,6 +12,7 @@ from pymc.distributions.distribution import Continuous
 from pytensor.tensor.variable import TensorVariable
 
 from pymc_geodesic.distributions.base import (
+    ChecksObserved,
     RandomGraph,
     WithLength,
     length_of,
@@ -43,7 +44,7 @@ class SphericalUniformRV(RandomGraph):
 
 
 @with_signature()
-class SphericalUniform(WithLength, Continuous):
+class SphericalUniform(ChecksObserved, WithLength, Continuous):
     r"""
     Uniform distribution on the unit sphere.
 

@@ -16,6 +16,7 @@ from pytensor.compile.sharedvalue import SharedVariable
 from pytensor.tensor.variable import TensorVariable
 
 from pymc_geodesic.distributions.base import (
+    ChecksObserved,
     RandomGraph,
     WithLength,
     length_of,
@@ -64,7 +65,7 @@ def _check_length(length: Any) -> None:
 
 
 @with_signature()
-class SymmetricDirichlet(WithLength, SimplexContinuous):
+class SymmetricDirichlet(ChecksObserved, WithLength, SimplexContinuous):
     r"""
     Dirichlet distribution with the same concentration for all K entries.
 
