@@ -62,7 +62,9 @@ class Calls:
         self.noise = self._noise_model()
         self.noise_shapes = list(algorithm.noise_shapes(problem.manifold))
         self._accelerate = tuple(np.asarray(x, problem.dtype) for x in (0.0, 1.0))
-        self._padded_length = self._find_padded_length() if varies else None
+        # Local variables are drawn for one batch after the other, of a constant length.
+        pads = varies and not self.latents
+        self._padded_length = self._find_padded_length() if pads else None
         self._kernels: dict[tuple[Any, ...], Kernel] = {}
         self.can_halve = can_halve(problem.potential, batches)
         self.can_damp = can_damp(algorithm, problem.manifold, can_halve=self.can_halve)

@@ -226,6 +226,8 @@ class GradientChain(Chain):
         What the tuning phase has measured.
     settling : ThermostatSettling or None
         State of the settling of the thermostats.
+    window : list of list of ndarray
+        Draws by which the transitions per draw are chosen, where nothing else is tuned.
     """
 
     memory: tuple[np.ndarray, ...]
@@ -233,6 +235,7 @@ class GradientChain(Chain):
     monitors: Monitors
     tuning: Tuning | None = None
     settling: ThermostatSettling | None = None
+    window: list[list[np.ndarray]] = field(default_factory=list)
 
     @property
     def unwritten(self) -> list[np.ndarray]:

@@ -24,6 +24,7 @@ from pymc_geodesic.sampling.batch_options import BatchOptions
 from pymc_geodesic.sampling.calls import Calls
 from pymc_geodesic.sampling.centered_coordinates import in_suitable_coordinates
 from pymc_geodesic.sampling.chain import GradientChain, Settings
+from pymc_geodesic.sampling.draw_spacing import DrawSpacing
 from pymc_geodesic.sampling.monitors import Monitors
 from pymc_geodesic.sampling.moves import Moves
 from pymc_geodesic.sampling.news import warning_of
@@ -99,6 +100,12 @@ class StochasticSampler:
                 can_halve=self.calls.can_halve,
                 can_enlarge=self.calls.can_enlarge,
             )
+        self._spacing: DrawSpacing | None = None
+        if tuning.chooses_n_steps and not tuning.tunes_itself:
+            self._spacing = DrawSpacing(
+                problem.name, problem.manifold, multiple=batches.steps_per_batch
+            )
+            settings = self._spacing.begin(settings)
         if finds_mass:
             mass = unit_mass(problem, dense=not tuning.noise_is_known)
             settings = replace(settings, mass=mass)
@@ -166,6 +173,7 @@ class StochasticSampler:
             chain.news = news
         if chain.tuning is not None:
             chain.tuning.forget_draws()
+        chain.window = []
         chain.monitors.settle(chain.settings.mass)
         chain.tune = False
 
@@ -177,7 +185,7 @@ class StochasticSampler:
     @property
     def tunes_in_common(self) -> bool:
         """Whether chains must be together for :meth:`adapt` in their tuning phase."""
-        return self.tuning is not None
+        return self.tuning is not None or self._spacing is not None
 
     @property
     def divisible(self) -> HostGradient | None:
@@ -191,10 +199,13 @@ class StochasticSampler:
             self.calls.reader.settle([chain.batches.stream for chain in chains])
         if self.tuning is not None:
             self.tuning.before_draw(chains)
+        if self._spacing is not None:
+            self._spacing.before_draw(chains)
 
     def stages(self, chain: GradientChain) -> list[int]:
         """Return the draws before which :meth:`adapt` changes something, except the first."""
-        return [] if self.tuning is None else self.tuning.stages(chain)
+        tuners = [one for one in (self.tuning, self._spacing) if one is not None]
+        return [stage for one in tuners for stage in one.stages(chain)]
 
     def draw(self, chain: GradientChain) -> Moves[dict[str, Any]]:
         """Make the transitions of one draw; move the chain, and return statistics."""
@@ -237,6 +248,8 @@ class StochasticSampler:
             chain.mass_adaptation.observe(outputs.values, chain.state.velocity, tune=chain.tune)
         if self.tuning is not None:
             self.tuning.after_draw(chain)
+        if self._spacing is not None:
+            self._spacing.after_draw(chain)
         chain.n_drawn += 1
         stats = self.statistics.of_draw(
             chain,

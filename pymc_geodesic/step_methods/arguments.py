@@ -11,7 +11,7 @@ from __future__ import annotations
 import inspect
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from typing import Any, TypedDict
+from typing import Any, Literal, TypedDict
 
 import numpy as np
 
@@ -70,7 +70,7 @@ class TrajectoryOptions(StepOptions, total=False):
 class GradientOptions(TrajectoryOptions, total=False):
     """Keywords of stochastic-gradient steps whose draw is a number of transitions."""
 
-    n_steps: int | None
+    n_steps: int | Literal["auto"] | None
 
 
 # None for keywords that are not listed here.

@@ -89,9 +89,10 @@ class SGGMC(StochasticStep, FromLearningRate):
         walls on a :class:`Box` with the bounds of their distribution, other variables on a manifold
         that is registered for their distribution on request, any variable in PyMC's unconstrained
         coordinates by :class:`Euclidean`. The posterior is the same.
-    n_steps : int, optional
+    n_steps : int or "auto", optional
         Transitions per draw. By default it is tuned to about the number of transitions in which
-        the slowest entry decorrelates; it is one if nothing is tuned.
+        the slowest entry decorrelates; it is one if nothing is tuned. ``"auto"`` tunes it there
+        too, by the draws of the tuning phase, and nothing else.
     variance_reduction : {"auto", "control_variates"} or None
         Whether to use minibatch gradients relative to those at a center, whose gradient for the
         whole data is known: always (``"control_variates"``), never (None), or, unless nothing is

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from typing import Unpack
+from typing import Literal, Unpack
 
 from pymc_geodesic.algorithms.sgnphmc import sgnphmc
 from pymc_geodesic.sampling.variables import Variables
@@ -108,14 +108,16 @@ class SGNPHMC(StochasticStep):
         step_size: float | Schedule | None = None,
         thermal_mass: float | None = None,
         n_leapfrog: int = 10,
-        n_steps: int | None = None,
+        n_steps: int | Literal["auto"] | None = None,
         **options: Unpack[TrajectoryOptions],
     ) -> None:
         n_leapfrog = whole("n_leapfrog", n_leapfrog)
         learns_mass = isinstance(options.get("mass"), MonteCarloEM)
         if n_steps is None and step_size is not None and (thermal_mass is not None or learns_mass):
             n_steps = 1
-        n_transitions = None if n_steps is None else whole("n_steps", n_steps) * n_leapfrog
+        n_transitions = n_steps
+        if n_steps is not None and n_steps != "auto":
+            n_transitions = whole("n_steps", n_steps) * n_leapfrog
         super().__init__(
             vars,
             sgnphmc(n_leapfrog, noise_is_known=options.get("gradient_noise") is not None),

@@ -112,7 +112,7 @@ def _sampler(
         )
     steps_per_batch = whole("steps_per_batch", options["steps_per_batch"])
     n_steps = options.get("n_steps")
-    n_steps = None if n_steps is None else whole("n_steps", n_steps)
+    n_steps = None if n_steps in (None, "auto") else whole("n_steps", n_steps)
     problem = Problem(
         name, shared, full_data=algorithm.full_data, coordinates=algorithm.coordinates
     )
@@ -188,9 +188,10 @@ def _tuning_options(
         reduction = None
     if (center := options.get("center")) is not None:
         require_shapes("center", center, problem.start)
+    is_automatic = given.keywords.get("n_steps") == "auto"
     return TuningOptions(
         tunes_itself,
-        chooses_n_steps=given.n_steps is None and tunes_itself,
+        chooses_n_steps=given.n_steps is None and (tunes_itself or is_automatic),
         reduction=reduction,
         center=center,
         accuracy=float(options["accuracy"]),

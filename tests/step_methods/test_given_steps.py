@@ -228,3 +228,56 @@ def test_following_the_advice_improves_the_run(regression):
     assert "Increase `friction`" not in advice
     assert excess(before) > 0.3
     assert excess(sampled(model, pmg.SGHMC, step_size=then, **options)) < 0.7 * excess(before)
+
+
+def spaced(model, method, **options):
+    with model:
+        step = method(n_steps="auto", **options)
+        return pmg.sample(400, tune=400, step=step, chains=2, random_seed=1, progressbar=False)
+
+
+@pytest.mark.parametrize(
+    ("method", "options", "time"),
+    [
+        # Correlations of the position fall as exp(-t / friction) with large friction.
+        (pmg.SGHMC, {"step_size": 0.1, "friction": 10.0}, 100),
+        (pmg.SGGMC, {"step_size": 0.2, "friction": 2.0}, 10),
+        (pmg.SGHMC, {"step_size": 0.2, "friction": [2.0, 2.0, 2.0]}, 10),
+    ],
+    ids=str,
+)
+def test_transitions_per_draw_follow_from_the_correlation(method, options, time):
+    with pm.Model() as model:
+        pm.Normal("x", shape=3)
+    idata = spaced(model, method, **options)
+    [step_size], [n_steps] = (
+        np.unique(idata.sample_stats[name]) for name in ("step_size", "n_steps")
+    )
+    assert step_size == options["step_size"]
+    assert 0.5 * time < n_steps < 2 * time
+    scores = idata.posterior["x"].values
+    lagged = (scores[:, 1:] * scores[:, :-1]).mean() / (scores**2).mean()
+    # The level is 1 / e for the slowest entries; numbers are rounded, and 2,400 draws are few.
+    assert 0.1 < lagged < 0.55
+
+
+def test_transitions_per_draw_of_local_variables_are_whole_batches():
+    y = np.random.default_rng(1).standard_t(4, 300)
+    with pm.Model():
+        batch = pm.Minibatch(y, batch_size=20)
+        sigma = pm.HalfNormal("sigma", 2.0)
+        w = pm.Gamma("w", 2.0, 2.0, shape=20)
+        pm.Normal("y", 0.0, sigma / w**0.5, observed=batch, total_size=300)
+        local = pmg.LocalGMC([w], draws=2, tune=2)
+        options = {"local": local, "step_size": 1e-3, "diffusion": 10.0, "steps_per_batch": 3}
+        step = pmg.SGNHT([sigma], n_steps="auto", **options)
+        idata = pmg.sample(20, tune=40, step=step, chains=1, random_seed=1, progressbar=False)
+    assert not (idata.sample_stats["n_steps"] % 3).any()
+    assert (idata.sample_stats["n_steps"] > 1).all()
+
+
+def test_transitions_per_draw_need_a_tuning_phase(regression):
+    model, *_ = regression
+    step = pmg.SGHMC(step_size=1e-3, friction=1.0, n_steps="auto", model=model)
+    with pytest.raises(ValueError, match=r"expected a tuning phase, .* got `tune=0`"):
+        pmg.sample(10, tune=0, step=step, model=model, progressbar=False)
