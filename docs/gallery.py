@@ -22,7 +22,9 @@ GROUPS = {
         *("comets", "wind", "protein_angles", "termite_mounds", "magnetic_poles", "orbit_planes"),
         *("star_tracker", "embeddings", "rock_sets", "wine_components", "principal_components"),
     ],
-    "Compositions": ["compositions", "dirichlet_corners"],
+    "Compositions and tables": [
+        *("compositions", "dirichlet_corners", "hidden_stages", "admixture"),
+    ],
     "Text": ["lda", "spherical_topics"],
     "Networks": ["neural_network"],
     "How the samplers work": ["noisy_circle", "two_directions", "two_wells", "badly_scaled"],

@@ -9,7 +9,7 @@ import ast
 from pathlib import Path
 
 # Modules of the examples' folder that are no examples themselves.
-HELPERS = ("shared", "gradient_noise")
+HELPERS = ("shared", "gradient_noise", "gibbs")
 
 ENDING = """if __name__ == "__main__":
     idata = run()

@@ -7,6 +7,8 @@ import pytest
 
 import pymc_geodesic as pmg
 
+from pymc_geodesic.monte_carlo import mcse
+
 pytestmark = [
     # Short runs are not settled, and say so.
     pytest.mark.filterwarnings("ignore::UserWarning"),
@@ -148,6 +150,36 @@ def test_compositions(load_example, check_picture):
     np.testing.assert_allclose(means["middle"], example.MIDDLE, atol=0.01)
     np.testing.assert_allclose(means["shift"], example.SHIFT, atol=0.02)
     assert means["precision"].item() == pytest.approx(example.PRECISION, abs=1.5)
+    check_picture(example, idata)
+
+
+def assert_like_gibbs(idata, names):
+    """Assert means within Monte Carlo errors, and standard deviations on average."""
+    groups = ([idata[group][n].values for n in names] for group in ("posterior", "gibbs"))
+    ours, exact = (
+        np.concatenate([x.reshape(*x.shape[:2], -1) for x in arrays], axis=-1) for arrays in groups
+    )
+    z = (ours.mean(axis=(0, 1)) - exact.mean(axis=(0, 1))) / np.hypot(mcse(ours), mcse(exact))
+    # Errors are estimated from about twenty effective draws; means of a chain that is wrong by half
+    # a deviation are two errors off.
+    assert (z**2).mean() < 2.5
+    ratio = ours.std(axis=(0, 1)) / exact.std(axis=(0, 1))
+    assert ratio.mean() == pytest.approx(1.0, abs=0.15)
+
+
+def test_hidden_stages(load_example, check_picture):
+    example = load_example("hidden_stages")
+    idata = example.run(quick=True)
+    assert_like_gibbs(idata, example.TABLES)
+    check_picture(example, idata)
+
+
+@pytest.mark.slow
+def test_admixture(load_example, check_picture):
+    example = load_example("admixture")
+    idata = example.run(quick=True)
+    assert_like_gibbs(idata, ["frequencies"])
+    assert not idata.sample_stats["local_unmoved"].any()
     check_picture(example, idata)
 
 
