@@ -68,7 +68,7 @@ NAMES = ["viewer", "film", "tastes", "traits", "U", "V", "strength"]
 def on_stiefel(ratings: Ratings, *, seed: int) -> tuple[pm.Model, dict[str, float]]:
     """Write the completion, and masses that make its steps as long as those in flat space."""
     rng = np.random.default_rng(seed)
-    sizes = ratings.user.max() + 1, ratings.item.max() + 1
+    sizes = int(ratings.user.max()) + 1, int(ratings.item.max()) + 1
     unit = float(np.sqrt(sizes[0] * sizes[1]))
 
     def means(name: str, n: int):
@@ -140,8 +140,9 @@ def flat(ratings: Ratings, *, seed: int) -> tuple[pm.Model, Callable[[], Any]]:
 def curved(ratings: Ratings, *, seed: int) -> tuple[pm.Model, Callable[[], Any]]:
     """Return the product with frames, and its step."""
     model, masses = on_stiefel(ratings, seed=seed)
-    rate, build = LEARNING_RATE / len(ratings.stars), pmg.gSGNHT.from_learning_rate
-    return model, lambda: build(rate, INJECTED, n_steps=N_STEPS, mass=masses)
+    step_size = float(np.sqrt(LEARNING_RATE / len(ratings.stars)))
+    options = {"diffusion": INJECTED / step_size, "n_steps": N_STEPS, "mass": masses}
+    return model, lambda: pmg.gSGNHT(step_size=step_size, **options)
 
 
 def predicted(draw: Mapping[str, np.ndarray], pairs: Ratings, mean: float) -> np.ndarray:
