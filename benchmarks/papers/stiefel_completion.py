@@ -53,8 +53,6 @@ BENCHMARK = Benchmark(
     ),
     fixed="2026-11-27",
     seeds=(1, 2, 3),
-    measures=("algorithms", "manifolds/stiefel", "manifolds/orthonormal"),
-    leaves_out=("algorithms/demands", "algorithms/tuning_rules"),
 )
 
 MARGIN, N_STEPS = 0.005, 100

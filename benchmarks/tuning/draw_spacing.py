@@ -34,7 +34,6 @@ BENCHMARK = Benchmark(
     ),
     fixed="2026-11-27",
     seeds=(1, 2, 3),
-    measures=("sampling/draw_spacing", "tuning/spacing"),
 )
 
 GRID = [1, 5, 20, 50, 100, 200, 500]

@@ -13,8 +13,8 @@ from itertools import chain as joined
 import numpy as np
 
 from pymc_geodesic.kernel.representatives import Representatives
-from pymc_geodesic.manifolds import Product
 from pymc_geodesic.sampling.chain import GradientChain, Settings
+from pymc_geodesic.sampling.problem import Problem
 from pymc_geodesic.sampling.tuning_stages import Stages
 from pymc_geodesic.tuning.spacing import (
     FEWEST_TUNING,
@@ -36,18 +36,16 @@ class DrawSpacing:
 
     Parameters
     ----------
-    name : str
-        Name of the step method.
-    manifold : Product
-        Manifold of the chains.
+    problem : Problem
+        The problem to sample.
     multiple : int
         The number of transitions is a multiple of this.
     """
 
-    def __init__(self, name: str, manifold: Product, *, multiple: int) -> None:
-        self._name, self._multiple = name, multiple
-        self._sizes = [*map(math.prod, manifold.shapes)]
-        self._representatives = Representatives(manifold)
+    def __init__(self, problem: Problem, *, multiple: int) -> None:
+        self._name, self._multiple = problem.name, multiple
+        self._sizes = [*map(math.prod, problem.manifold.shapes)]
+        self._representatives = Representatives(problem.manifold)
 
     def begin(self, settings: Settings) -> Settings:
         """Return the settings of a new chain."""

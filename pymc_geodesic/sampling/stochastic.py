@@ -100,12 +100,11 @@ class StochasticSampler:
                 can_halve=self.calls.can_halve,
                 can_enlarge=self.calls.can_enlarge,
             )
-        self._spacing: DrawSpacing | None = None
+        self._tuners: list[SelfTuning | DrawSpacing] = [self.tuning] if self.tuning else []
         if tuning.chooses_n_steps and not tuning.tunes_itself:
-            self._spacing = DrawSpacing(
-                problem.name, problem.manifold, multiple=batches.steps_per_batch
-            )
-            settings = self._spacing.begin(settings)
+            spacing = DrawSpacing(problem, multiple=batches.steps_per_batch)
+            settings = spacing.begin(settings)
+            self._tuners.append(spacing)
         if finds_mass:
             mass = unit_mass(problem, dense=not tuning.noise_is_known)
             settings = replace(settings, mass=mass)
@@ -185,7 +184,7 @@ class StochasticSampler:
     @property
     def tunes_in_common(self) -> bool:
         """Whether chains must be together for :meth:`adapt` in their tuning phase."""
-        return self.tuning is not None or self._spacing is not None
+        return bool(self._tuners)
 
     @property
     def divisible(self) -> HostGradient | None:
@@ -197,15 +196,12 @@ class StochasticSampler:
         """Tune chains of equal length before a draw, if it is due."""
         if self.calls.reader is not None:
             self.calls.reader.settle([chain.batches.stream for chain in chains])
-        if self.tuning is not None:
-            self.tuning.before_draw(chains)
-        if self._spacing is not None:
-            self._spacing.before_draw(chains)
+        for tuner in self._tuners:
+            tuner.before_draw(chains)
 
     def stages(self, chain: GradientChain) -> list[int]:
         """Return the draws before which :meth:`adapt` changes something, except the first."""
-        tuners = [one for one in (self.tuning, self._spacing) if one is not None]
-        return [stage for one in tuners for stage in one.stages(chain)]
+        return [stage for tuner in self._tuners for stage in tuner.stages(chain)]
 
     def draw(self, chain: GradientChain) -> Moves[dict[str, Any]]:
         """Make the transitions of one draw; move the chain, and return statistics."""
@@ -246,10 +242,8 @@ class StochasticSampler:
         )
         if chain.mass_adaptation is not None:
             chain.mass_adaptation.observe(outputs.values, chain.state.velocity, tune=chain.tune)
-        if self.tuning is not None:
-            self.tuning.after_draw(chain)
-        if self._spacing is not None:
-            self._spacing.after_draw(chain)
+        for tuner in self._tuners:
+            tuner.after_draw(chain)
         chain.n_drawn += 1
         stats = self.statistics.of_draw(
             chain,
