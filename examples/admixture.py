@@ -13,8 +13,8 @@ The 300 individuals are generated from three populations, with 20 markers of six
 of the copies are missing.
 
 Conclusion: the frequencies agree with Gibbs sampling of the origin of every copy, in their means
-and in their deviations. The step size is a compromise: twice as large a step moves twice as far,
-and the noise of the batches then widens the draws by a few per cent.
+and in their deviations. A larger step would move farther, and the noise of the batches would widen
+the draws.
 """
 
 from __future__ import annotations
