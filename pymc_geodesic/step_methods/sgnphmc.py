@@ -51,9 +51,10 @@ class SGNPHMC(StochasticStep):
         ``step_size``. Steps that are tuned without it are so short that ``accuracy`` is kept.
     mass : float, array, mapping of name to either, or MonteCarloEM, optional
         See :class:`SGHMC`.
-    n_steps : int, optional
+    n_steps : int or "auto", optional
         Trajectories per draw. By default the tuning phase finds how many of their steps make a
-        draw, which need not be whole trajectories; it is one if nothing is tuned.
+        draw, which need not be whole trajectories; it is one if nothing is tuned, unless
+        ``"auto"`` is asked for.
     steps_per_batch, variance_reduction, center, data, replacement, accuracy
         As for :class:`SGGMC`.
     manifolds, backend, model, rng, initial_point, blocked, trust_total_size
