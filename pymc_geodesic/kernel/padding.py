@@ -13,10 +13,12 @@ from pymc_geodesic.kernel.trees import leaves_of
 
 __all__ = ["Padding", "chunk_length_for", "padded_length"]
 
-# A call costs .1 to .4 ms beside its transitions, which take few microseconds in small models.
-LENGTHS = (1, 2, 5, 10, 20, 50, 100, 200)
-# Bytes of a call that are copied in about a twentieth of that: inputs are filled up to full length.
-MOST_BYTES = 2**18
+# In the longest call, the fixed cost of tens of microseconds is negligible.
+LENGTHS = (1, 2, 5, 10, 20, 50)
+# Bytes of a call that are copied in negligible time: inputs are filled up to full length. Most
+# draws have at most ten transitions. For these more bytes are worth it, since every call
+# evaluates the energy once.
+MOST_BYTES, MOST_BYTES_OF_SHORT, SHORT = 2**16, 2**18, 10
 
 
 def padded_length(arrays: Sequence[np.ndarray]) -> int:
@@ -28,7 +30,11 @@ def padded_length(arrays: Sequence[np.ndarray]) -> int:
         Noise and rows of one transition.
     """
     n_bytes = sum(x.nbytes for x in arrays)
-    return max(n for n in LENGTHS if n == 1 or n * n_bytes <= MOST_BYTES)
+
+    def has_place(n: int) -> bool:
+        return n * n_bytes <= (MOST_BYTES_OF_SHORT if n <= SHORT else MOST_BYTES)
+
+    return max(n for n in LENGTHS if n == 1 or has_place(n))
 
 
 # A call that stands for so many costs little beside them, and so does the room for them.
