@@ -31,6 +31,8 @@ __all__ = ["Evaluation", "HostGradient", "TermsOfRows"]
 CHUNK = 10_000
 # Rows on which curvature is measured and the search for a mode begins.
 SUBSAMPLE = 10_000
+# Rows whose gradient is differentiated along many moves at once, in a processor's cache.
+FEW_ROWS = 2_500
 FUNCTIONS = (
     "_evaluate",
     "_evaluate_weighted",
@@ -176,6 +178,41 @@ class HostGradient:
             energy, *g = evaluate([*fixed, *point, *some], interprets=self.interprets)
             found.append(Evaluation(float(energy), g[:n], g[n:]))
         return found
+
+    def along(
+        self,
+        point: Sequence[np.ndarray],
+        moves: Sequence[np.ndarray],
+        rows: Sequence[np.ndarray],
+    ) -> list[np.ndarray]:
+        """Differentiate the gradient of the projected point along several moves.
+
+        Parameters
+        ----------
+        point : sequence of ndarray
+            Where to differentiate.
+        moves : sequence of ndarray
+            For each variable its moves, stacked.
+        rows : sequence of ndarray
+            Rows of each source. Of some thousand at a time the mean is taken.
+
+        Returns
+        -------
+        list of ndarray
+            For each variable the changes of its gradient, stacked.
+        """
+        fixed, evaluate, n = list(self.conditioned), self._evaluate, len(self.manifold.shapes)
+        if self.weights is not None:
+            fixed.append(self.weights.factors)
+            evaluate = self._evaluate_weighted
+        # Parts of equal length, for which one function is compiled.
+        n_parts = max(1, min(map(len, rows), default=0) // FEW_ROWS)
+        parts = [x[: len(x) // n_parts * n_parts].reshape(n_parts, -1) for x in rows]
+        total = added(
+            evaluate.along([*fixed, *point, *(x[i] for x in parts)], moves, n_before=len(fixed))
+            for i in range(n_parts)
+        )[1 + n :]
+        return [x / n_parts for x in total]
 
     @cached_property
     def _evaluate_weighted(self) -> Evaluated:

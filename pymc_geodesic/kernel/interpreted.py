@@ -8,7 +8,8 @@ forked: what a step does before PyMC's workers begin is interpreted.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
+from functools import partial
 from threading import Lock
 from time import process_time, thread_time
 from typing import Any
@@ -39,6 +40,7 @@ from pymc_geodesic.graph_inputs import graph_input
 from pymc_geodesic.kernel.building import forget_lines_of_constants, quick_building
 from pymc_geodesic.kernel.jax.function import JAXFunction
 from pymc_geodesic.kernel.jax.packed import PackedFunction
+from pymc_geodesic.kernel.jax.resident import in_double_precision
 
 __all__ = ["Evaluated", "Interpreted", "clock", "with_batch_axis", "write_out"]
 
@@ -187,8 +189,10 @@ class Evaluated:
     """
 
     def __init__(self, inputs: Sequence[TensorVariable], outputs: Sequence[TensorVariable]) -> None:
-        kind = PackedFunction if len(inputs) + len(outputs) > MANY else JAXFunction
-        self.compiled = kind(inputs, outputs)
+        # One that takes its arguments apart, which is made when it is called.
+        self._apart = JAXFunction(inputs, outputs)
+        is_packed = len(inputs) + len(outputs) > MANY
+        self.compiled = PackedFunction(inputs, outputs) if is_packed else self._apart
         self.interpreted = Interpreted(inputs, outputs)
         self.seconds_of_making, self._n_shapes = np.zeros(2), 0
         self._dtypes = [x.dtype for x in inputs]
@@ -209,6 +213,45 @@ class Evaluated:
             self._n_shapes += not interprets
             self.seconds_of_making = self.seconds_of_making + clock() - began
         return [*map(np.asarray, evaluate(*arguments))]
+
+    def along(
+        self, arguments: Sequence[np.ndarray], moves: Sequence[np.ndarray], *, n_before: int
+    ) -> list[np.ndarray]:
+        """Differentiate the outputs forward, along several moves of some arguments.
+
+        Parameters
+        ----------
+        arguments : sequence of ndarray
+            Where to differentiate.
+        moves : sequence of ndarray
+            For each argument that is moved its moves, stacked.
+        n_before : int
+            Number of the arguments before these.
+
+        Returns
+        -------
+        list of ndarray
+            For each output its changes, stacked.
+        """
+        given = [*moves, *map(np.asarray, arguments, self._dtypes)]
+        change = partial(_along, n_moved=len(moves), n_before=n_before)
+        with in_double_precision():
+            run = self._apart.changed(change, given, how=("along", len(moves), n_before))
+            return [*map(np.asarray, run(*given, *self._apart.data(run, given)))]
+
+
+def _along(function: Callable[..., Any], *, n_moved: int, n_before: int) -> Callable[..., Any]:
+    """Return the function of moves, arguments and data."""
+    import jax
+
+    def run(*values: Any) -> list[Any]:
+        moves, arguments = values[:n_moved], values[n_moved:]
+        before, after = arguments[:n_before], arguments[n_before + n_moved :]
+        moved = arguments[n_before : n_before + n_moved]
+        _, changes = jax.linearize(lambda *x: function(*before, *x, *after), *moved)
+        return list(jax.vmap(changes)(*moves))
+
+    return run
 
 
 def clock() -> np.ndarray:

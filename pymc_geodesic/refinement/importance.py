@@ -27,7 +27,7 @@ from scipy.special import logsumexp
 
 from pymc_geodesic.refinement.ridge import Ridge
 
-__all__ = ["LARGEST_K_HAT", "Judged", "proposed", "weighted_moments"]
+__all__ = ["LARGEST_K_HAT", "Judged", "largest_share", "proposed", "weighted_moments"]
 
 FREEDOM = 10.0
 LARGEST_K_HAT = 0.7
@@ -58,6 +58,11 @@ def proposed(rng: np.random.Generator, n_points: int, d: int) -> tuple[np.ndarra
     z = scale * rng.normal(size=(n_points, d))
     square = np.sum(z**2, axis=1) / (FREEDOM - 2)
     return z, -0.5 * (FREEDOM + d) * np.log1p(square)
+
+
+def largest_share(log_weights: np.ndarray) -> float:
+    """Return the share of the largest weight."""
+    return float(np.exp(log_weights.max() - logsumexp(log_weights)))
 
 
 def weighted_moments(

@@ -13,9 +13,16 @@ import numpy as np
 import xarray as xr
 
 from pymc_geodesic.kernel.all_rows import evaluated_with_all_rows
+from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.potential.variables import SampledVariable
 from pymc_geodesic.refinement.frame import frame_of
-from pymc_geodesic.refinement.importance import LARGEST_K_HAT, Judged, proposed, weighted_moments
+from pymc_geodesic.refinement.importance import (
+    LARGEST_K_HAT,
+    Judged,
+    largest_share,
+    proposed,
+    weighted_moments,
+)
 from pymc_geodesic.runs.gradients_at_draws import GradientsAt, seconds_of_one
 from pymc_geodesic.runs.refined import RAW
 
@@ -36,6 +43,8 @@ SURELY, SIGNIFICANT = 2.0, 4.0
 NEVER_TOO_MUCH = 0.5
 # Points: with fewer k-hat says nothing, and more than the last gain little.
 FEWEST, MOST = 100, 2_000
+# Share of the weight that one of the first points has where more of them would tell no more.
+HOPELESS = 0.99
 SEED = 0
 # Of the same points, numbers that are held at once.
 MOST_NUMBERS = 5 * 10**6
@@ -167,14 +176,25 @@ def _found(idata: xr.DataTree, evaluate: GradientsAt, seconds: float) -> tuple[J
         return None, f"the log density of all rows takes {each:.2g} s for each point"
     z, log_density = proposed(np.random.default_rng(SEED), n, x.shape[-1])
     points = _split(frame.out_of(z), [a.shape[2:] for a in everywhere])
+    energy, flat = _evaluated(gradient, points[:FEWEST])
+    if n > FEWEST and largest_share(-energy - log_density[:FEWEST]) < HOPELESS:
+        more = _evaluated(gradient, points[FEWEST:])
+        energy, flat = np.append(energy, more[0]), np.concatenate([flat, more[1]])
+    if np.isfinite(energy).sum() < FEWEST:
+        return None, "the log density is not finite around the draws"
+    n = len(energy)
+    return weighted_moments(z[:n], log_density[:n], energy, frame.force(flat), root), ""
+
+
+def _evaluated(
+    gradient: HostGradient, points: list[list[np.ndarray]]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return energies and gradients; an infinite energy where either is not finite."""
     energy, gradients = evaluated_with_all_rows(gradient, points)
-    flat = np.concatenate([g.reshape(n, -1) for g in gradients], axis=1)
+    flat = np.concatenate([g.reshape(len(points), -1) for g in gradients], axis=1)
     # Far away the density is zero.
     is_finite = np.isfinite(energy) & np.isfinite(flat).all(axis=1)
-    energy, flat = np.where(is_finite, energy, np.inf), np.where(is_finite[:, None], flat, 0.0)
-    if is_finite.sum() < FEWEST:
-        return None, "the log density is not finite around the draws"
-    return weighted_moments(z, log_density, energy, frame.force(flat), root), ""
+    return np.where(is_finite, energy, np.inf), np.where(is_finite[:, None], flat, 0.0)
 
 
 def _split(x: np.ndarray, shapes: Sequence[tuple[int, ...]]) -> list[list[np.ndarray]]:

@@ -150,7 +150,7 @@ class Calls:
         """Return the kernel for the present estimator and number of transitions."""
         controlled = is_controlled(chain)
         length = self._padded_length or self.length(chain)
-        form = controlled, self._halved(chain), self._has_one_step_size(chain)
+        form = controlled, self._halved(chain), self._has_one_step_size(chain), type(chain.mass)
         key = *form, length, chain.batches.times, weights_of(chain) is not None
         if key not in self._kernels:
             with quick_building():

@@ -22,10 +22,10 @@ import numpy as np
 from pymc_geodesic.algorithms.demands import GradientNoise
 from pymc_geodesic.algorithms.tuning_rules import Rule
 from pymc_geodesic.kernel.host_gradient import HostGradient
+from pymc_geodesic.tuning.concerned import entries_of_row
 from pymc_geodesic.tuning.findings import Findings
 
 __all__ = [
-    "entries_of_row",
     "is_noticeable",
     "most_times",
     "share_of_noise",
@@ -51,8 +51,6 @@ FIXED_COST, MOST_CONCERNED, WORTH_COMPILING = 1.0, 65_536, 1.5
 GROWTHS = 1, 2, 4, 8
 # Share of all rows in the largest batch: more would not be a minibatch.
 LARGEST_BATCH = 0.25
-# Pairs of rows whose gradients are compared.
-N_PAIRS = 8
 
 
 def share_of_noise(step_size: float, diffusion: float, mean_noise: float) -> float:
@@ -138,29 +136,6 @@ def times_as_many(
     limit = max(times, min(_most_of_data(gradient), int(rows / max(gradient.batch_sizes))))
     best = min((min(k * times, limit) for k in GROWTHS), key=cost)
     return best if cost(times) > WORTH_COMPILING * cost(best) else times
-
-
-def entries_of_row(gradient: HostGradient, point: Sequence[np.ndarray]) -> float:
-    """Return how many entries a row concerns, on average; of rows that concern all, half of them.
-
-    It is half the number of entries in which the gradients of two rows differ, and at least one.
-
-    Parameters
-    ----------
-    gradient : HostGradient
-        Gradients of the model.
-    point : sequence of ndarray
-        Where to evaluate them.
-    """
-    # Rows of its own, so that the draws of a chain do not depend on this.
-    rng = np.random.default_rng(0)
-    rows = [gradient.rows(rng, 1) for _ in range(2 * N_PAIRS)]
-    gradients = [found.gradient for found in gradient.many([point] * len(rows), rows)]
-    differing = [
-        sum(np.count_nonzero(a != b) for a, b in zip(*pair, strict=True))
-        for pair in zip(gradients[::2], gradients[1::2], strict=True)
-    ]
-    return max(1.0, sum(differing) / (2 * N_PAIRS))
 
 
 def most_times(gradient: HostGradient, point: Sequence[np.ndarray]) -> int:

@@ -15,7 +15,7 @@ from pymc_geodesic.mass.arrays import JointMass, Mass, VariableMasses, joined, s
 from pymc_geodesic.mass.form import MassForm
 from pymc_geodesic.tuning.anchor import is_gaussian_around
 from pymc_geodesic.tuning.approximation import Approximation, approximate
-from pymc_geodesic.tuning.center import MOST_WHOLE, descend
+from pymc_geodesic.tuning.center import MOST_WHOLE, descend, nearer_mode
 from pymc_geodesic.tuning.frame import Frame, averaged_frame
 from pymc_geodesic.tuning.row_sizes import sizes_of_rows
 from pymc_geodesic.tuning.scales import Scales, first_scales
@@ -61,6 +61,9 @@ def with_all_rows(
     weigh(gradient, frame.point, mass=frame.mass, rng=rng, least=LEAST_GAIN)
     if gradient.weights is None and not _is_far(gradient, frame):
         return frame
+    if isinstance(frame.mass, JointMass) and form == "low_rank":
+        point, mass = nearer_mode(gradient, frame.point, rng=rng)
+        return frame._replace(point=point, mass=mass)
     begin = Approximation(frame.point, _diagonal(gradient, frame), 0)
     if form == "dense":
         at_mode = _at_mode(gradient, frame, rng)

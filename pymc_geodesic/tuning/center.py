@@ -11,8 +11,9 @@ import numpy as np
 
 from pymc.exceptions import SamplingError
 
-from pymc_geodesic.kernel.host_gradient import Evaluation, HostGradient
+from pymc_geodesic.kernel.host_gradient import SUBSAMPLE, Evaluation, HostGradient
 from pymc_geodesic.mass.arrays import Mass, joined, split
+from pymc_geodesic.tuning.curvature import curvature_mass
 
 __all__ = [
     "MOST_WHOLE",
@@ -23,6 +24,7 @@ __all__ = [
     "descend",
     "distance_from_mode",
     "find_center",
+    "nearer_mode",
     "require_near_mode",
 ]
 
@@ -35,6 +37,9 @@ FARTHEST = 10.0
 # Evaluations of the energy of the subsample and of the whole data. The subsample gives a nearby
 # start and the curvature, so that a few passes over the whole data are enough.
 MOST_SUBSAMPLE, MOST_WHOLE = 300, 15
+# Rows for each entry that tell a curvature of many entries to a tenth, if one in five matters, and
+# the most, which take some seconds; and rounds of the search in its frame.
+ROWS_EACH, MOST_ROWS, MOST_ROUNDS = 50, 50_000, 3
 
 
 class FarCenterError(SamplingError):
@@ -196,3 +201,33 @@ def find_center(
             gradient.whole, point, project=gradient.project, mass=mass, most=MOST_WHOLE
         ).point
     return Mode(point, mass, near.energy, near.has_ended)
+
+
+def nearer_mode(
+    gradient: HostGradient, point: Sequence[np.ndarray], *, rng: np.random.Generator
+) -> tuple[list[np.ndarray], Mass]:
+    """Find the mode of all rows where entries are many, and the mass of the curvature there.
+
+    The mode of a subsample is then several deviations away, where the curvature is another.
+
+    Parameters
+    ----------
+    gradient : HostGradient
+        Energies and gradients.
+    point : sequence of ndarray
+        A point near it.
+    rng : Generator
+        Source of the rows that tell the curvature.
+    """
+    point, size = list(point), sum(map(np.size, point))
+    n_rows = min(max(SUBSAMPLE, ROWS_EACH * size), MOST_ROWS)
+    for i in range(MOST_ROUNDS):
+        rows = gradient.rows(rng, n_rows)
+        mass = curvature_mass(gradient, point, rows=rows, rng=rng)
+        slope = gradient.whole(point).pulled_back
+        if i == MOST_ROUNDS - 1 or distance_from_mode(slope, mass) <= TOLERANCE:
+            break
+        point = descend(
+            gradient.whole, point, project=gradient.project, mass=mass, most=MOST_WHOLE
+        ).point
+    return point, mass

@@ -34,7 +34,7 @@ DIFFERENCE = 6e-6
 # then not Gaussian there, and only draws show its width.
 SMALLEST_SHARE = 1e-8
 
-# Directions whose gradients are evaluated at once: their ends take memory.
+# Directions whose gradients are evaluated at once: they take memory.
 N_AT_ONCE = 32
 
 Point = Sequence[np.ndarray]
@@ -52,15 +52,14 @@ def curvature_mass(
 ) -> Mass:
     """Return the mass that gives the posterior near ``point`` unit curvature in its frame.
 
-    Dense if ``dense``, all manifolds take it and entries are not too many, else diagonal, with a
-    number for each point of a variable whose manifold takes no more.
+    Dense if ``dense`` and all manifolds take it, else diagonal, with a number for each point of a
+    variable whose manifold takes no more.
     """
     at = _with_rows(gradient, rows)
     shapes = [np.shape(x) for x in point]
     dtype = point[0].dtype
-    size = sum(math.prod(shape) for shape in shapes)
     factors = gradient.manifold.factors
-    if dense and all(factor.mass == "matrix" for factor in factors) and size <= LARGEST_DENSE:
+    if dense and all(factor.mass == "matrix" for factor in factors):
         matrix = _positive(second_derivatives(gradient, point, rows=rows))
         return JointMass(matrix, shapes=shapes, dtype=dtype.name)
     masses = [
@@ -81,9 +80,26 @@ def second_derivatives(
     """
     shapes = [np.shape(x) for x in point]
     size = sum(math.prod(shape) for shape in shapes)
+    if size > LARGEST_DENSE and not gradient.interprets:
+        return _of_many_entries(gradient, point, rows)
     directions = [split(unit, shapes) for unit in np.eye(size)]
     changes = _changes(_with_rows(gradient, rows), point, directions)
     return np.array([joined(change) for change in changes], dtype=float)
+
+
+def _of_many_entries(
+    gradient: HostGradient, point: Sequence[np.ndarray], rows: Sequence[np.ndarray]
+) -> np.ndarray:
+    shapes = [np.shape(x) for x in point]
+    size = sum(math.prod(shape) for shape in shapes)
+    # Zeros after the last unit vector: another number of them would compile anew.
+    units = np.eye(-(-size // N_AT_ONCE) * N_AT_ONCE, size)
+    blocks = [
+        gradient.along(point, split(some, shapes), rows)
+        for some in units.reshape(-1, N_AT_ONCE, size)
+    ]
+    found = [np.concatenate([x.reshape(N_AT_ONCE, -1) for x in one], axis=1) for one in blocks]
+    return np.concatenate(found)[:size].astype(float)
 
 
 def largest_curvature(

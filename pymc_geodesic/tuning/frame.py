@@ -15,7 +15,8 @@ from pymc_geodesic.mass.arrays import JointMass, Mass, VariableMasses, joined
 from pymc_geodesic.mass.form import MassForm
 from pymc_geodesic.tuning.anchor import is_gaussian_around
 from pymc_geodesic.tuning.approximation import Approximation, approximate
-from pymc_geodesic.tuning.center import Mode, find_center
+from pymc_geodesic.tuning.center import Mode, find_center, nearer_mode
+from pymc_geodesic.tuning.concerned import dense_pays
 from pymc_geodesic.tuning.curvature import curvature_mass
 from pymc_geodesic.tuning.evidence_bound import evidence_bounds
 from pymc_geodesic.tuning.long_search import lowest_mode
@@ -69,13 +70,17 @@ def anchored_frame(
         Generator of the chain.
     """
     is_dense = form == "dense"
+    is_wide = _is_wide(gradient, starts[0], form, fixed)
 
     def curvature(point):
         if fixed is not None:
             return fixed
-        return curvature_mass(gradient, point, rows=rows, dense=is_dense, rng=rng)
+        return curvature_mass(gradient, point, rows=rows, dense=is_dense or is_wide, rng=rng)
 
     mode = find_center(gradient, starts[0], rows=rows, curvature=curvature)
+    if is_wide:
+        point, mass = nearer_mode(gradient, mode.point, rng=deepcopy(rng))
+        mode = mode._replace(point=point, mass=mass)
     # A separate generator, so that the check does not change the tuning of models that pass it.
     own = deepcopy(rng)
     # Of more entries, which are effects of groups mostly, no mode describes the posterior.
@@ -146,8 +151,14 @@ def frame_at(
     """Measure the curvature at a given center."""
     mass = fixed
     if mass is None:
-        mass = curvature_mass(gradient, point, rows=rows, dense=form == "dense", rng=rng)
+        dense = form == "dense" or _is_wide(gradient, point, form, fixed)
+        mass = curvature_mass(gradient, point, rows=rows, dense=dense, rng=rng)
     return Frame(point, _with_directions(gradient, point, mass, form, fixed, rng), True)
+
+
+def _is_wide(gradient: HostGradient, point, form: MassForm, fixed: Mass | None) -> bool:
+    """Return whether a dense mass pays although entries are many."""
+    return form == "low_rank" and fixed is None and dense_pays(gradient, point)
 
 
 def _with_directions(gradient, point, mass: Mass, form: MassForm, fixed, rng) -> Mass:

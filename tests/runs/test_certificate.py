@@ -92,6 +92,23 @@ def test_without_a_certificate_gradients_have_the_word(evaluate):
     assert verdict(far, evaluate, is_wrong=True).verdict == "do not use"
 
 
+def test_points_of_which_one_has_all_weight_are_few(evaluate, monkeypatch):
+    numbers, compute = [], certificate.evaluated_with_all_rows
+
+    def counted(gradient, points):
+        numbers.append(len(points))
+        return compute(gradient, points)
+
+    monkeypatch.setattr(certificate, "evaluated_with_all_rows", counted)
+    assert verdict(drawn(), evaluate).verdict == "certified"
+    assert sum(numbers) > 1_000
+    numbers.clear()
+    found = verdict(drawn(lambda z: 20.0 * z), evaluate)
+    assert found.verdict == "not certified"
+    assert "k-hat" in found.reason
+    assert sum(numbers) == 100
+
+
 def test_too_little_time(evaluate):
     found = verdict(drawn(), evaluate, seconds=1e-6)
     assert found.verdict == "not certified"

@@ -18,12 +18,12 @@ from pymc_geodesic.mass import JointMass
 from pymc_geodesic.potential import Potential
 from pymc_geodesic.sampling.advance import advance, begin
 from pymc_geodesic.sampling.larger_batches import (
-    entries_of_row,
     is_noticeable,
     most_times,
     share_of_noise,
     times_as_many,
 )
+from pymc_geodesic.tuning.concerned import entries_of_row
 from pymc_geodesic.tuning.findings import Findings
 
 N_GROUPS, PER_GROUP, BATCH_SIZE = 1_500, 6, 30

@@ -136,12 +136,12 @@ def test_dense_mass_is_the_precision_of_a_gaussian():
     np.testing.assert_allclose(found, 1.0, rtol=1e-4)
 
 
-def test_diagonal_mass_beyond_a_hundred_entries():
+def test_diagonal_mass():
     scales = np.exp(np.random.default_rng(1).normal(size=120))
     with pm.Model() as model:
         pm.Normal("x", 0.0, scales, shape=120)
     rng = np.random.default_rng(1)
-    mass = curvature_mass(host_of(model), [np.zeros(120)], rows=[], rng=rng)
+    mass = curvature_mass(host_of(model), [np.zeros(120)], rows=[], rng=rng, dense=False)
     assert isinstance(mass, VariableMasses)
     np.testing.assert_allclose(mass.arrays[0], scales, rtol=1e-4)
 
