@@ -37,9 +37,9 @@ FARTHEST = 10.0
 # Evaluations of the energy of the subsample and of the whole data. The subsample gives a nearby
 # start and the curvature, so that a few passes over the whole data are enough.
 MOST_SUBSAMPLE, MOST_WHOLE = 300, 15
-# Rows for each entry that tell a curvature of many entries to a tenth, if one in five matters, and
-# the most, which take some seconds; and rounds of the search in its frame.
-ROWS_EACH, MOST_ROWS, MOST_ROUNDS = 50, 50_000, 3
+# Rows for each entry that tell a curvature of many entries to a tenth, if one in five matters; most
+# products of a row and two entries, which take some seconds; and rounds of the search in its frame.
+ROWS_EACH, MOST_PRODUCTS, MOST_ROUNDS = 50, 2 * 10**10, 3
 
 
 class FarCenterError(SamplingError):
@@ -220,7 +220,7 @@ def nearer_mode(
         Source of the rows that tell the curvature.
     """
     point, size = list(point), sum(map(np.size, point))
-    n_rows = min(max(SUBSAMPLE, ROWS_EACH * size), MOST_ROWS)
+    n_rows = max(SUBSAMPLE, min(ROWS_EACH * size, MOST_PRODUCTS // size**2))
     for i in range(MOST_ROUNDS):
         rows = gradient.rows(rng, n_rows)
         mass = curvature_mass(gradient, point, rows=rows, rng=rng)
