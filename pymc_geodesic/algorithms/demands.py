@@ -121,6 +121,8 @@ class Demands(NamedTuple):
         Smallest concentration of a probability that is near zero; infinite off the simplex.
     given_step : float or None
         The step size that the user has given, for which only the friction is sought.
+    is_dense : bool
+        Whether the frame is that of a dense mass, in which noise is nearly independent.
     """
 
     noise: GradientNoise
@@ -128,6 +130,7 @@ class Demands(NamedTuple):
     accuracy: float
     smallest_shape: float = np.inf
     given_step: float | None = None
+    is_dense: bool = False
 
     def chosen(self, step_size: float) -> float:
         """Return the given step size, or else the one that a rule proposes."""

@@ -162,11 +162,13 @@ def balanced_rule(demands: Demands) -> tuple[float, dict[str, float]]:
 
 
 def faster_rule(demands: Demands) -> tuple[float, dict[str, float]]:
-    """Give the faster of the two rules above, for balanced entries of a dense mass.
+    """Give the rule of balanced entries, or the faster of the two rules above for a dense mass.
 
     Noise of row gradients is nearly independent between entries of the frame of a dense mass, and
     what remains of it after balancing is then at most its mean, and at most its differences.
     """
+    if not demands.is_dense:
+        return balanced_rule(demands)
 
     def progress(found: tuple[float, dict[str, float]]) -> float:
         step_size, parameters = found

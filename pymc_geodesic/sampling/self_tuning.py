@@ -13,7 +13,7 @@ import numpy as np
 from pymc.model import Model
 
 from pymc_geodesic.algorithms.algorithm import Algorithm
-from pymc_geodesic.algorithms.tuning_rules import balanced_rule, faster_rule
+from pymc_geodesic.algorithms.tuning_rules import faster_rule
 from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.sampling.applied_findings import AppliedFindings
 from pymc_geodesic.sampling.balance import judged, observe_velocity, rebalance
@@ -102,10 +102,9 @@ class SelfTuning:
             and bool(self.gradient.n_rows)
         )
         self._can_halve, self._can_enlarge = can_halve, can_enlarge
-        balanced = faster_rule if form == "dense" else balanced_rule
         self.applied = AppliedFindings(
             algorithm,
-            own_rule=balanced if self.balances else algorithm.tuning_rule,
+            own_rule=faster_rule if self.balances else algorithm.tuning_rule,
             options=options,
             manifold=problem.manifold,
             has_velocity=has_velocity,

@@ -10,7 +10,7 @@ import numpy as np
 
 from pymc_geodesic.algorithms.demands import Demands, GradientNoise
 from pymc_geodesic.kernel.row_weights import RowWeights
-from pymc_geodesic.mass.arrays import Mass
+from pymc_geodesic.mass.arrays import JointMass, Mass
 
 __all__ = ["Center", "Findings"]
 
@@ -76,7 +76,8 @@ class Findings(NamedTuple):
         """Collect the quantities that limit a step size."""
         if self.noise.is_outweighed:
             accuracy *= OUTWEIGHED_SHARE
-        return Demands(self.noise, self.curvature, accuracy, self.smallest_shape)
+        is_dense = isinstance(self.mass, JointMass)
+        return Demands(self.noise, self.curvature, accuracy, self.smallest_shape, is_dense=is_dense)
 
     def of_batches(self, times: float) -> Findings:
         """Return the same for batches of so many times as many rows."""

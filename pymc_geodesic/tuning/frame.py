@@ -95,9 +95,17 @@ def anchored_frame(
     found = approximate(gradient, starts[0], rng=own)
     if found is None:
         return _at_mode(gradient, mode, form, fixed, own)
+    at_mode = Frame(mode.point, mode.mass, False)
     if not is_dense or fixed is not None:
-        return averaged_frame(gradient, found, form, fixed, own)
-    return _most_evident(gradient, found, Frame(mode.point, mode.mass, False), own)
+        averaged = averaged_frame(gradient, found, form, fixed, own)
+        return _best(gradient, [averaged, at_mode], own) if is_wide else averaged
+    return _most_evident(gradient, found, at_mode, own)
+
+
+def _best(gradient: HostGradient, frames: Sequence[Frame], rng: np.random.Generator) -> Frame:
+    """Return the frame with the most evidence."""
+    bounds = evidence_bounds(gradient, [(one.point, one.mass) for one in frames], rng=rng)
+    return frames[int(np.argmax(bounds))]
 
 
 def _most_evident(
@@ -111,18 +119,13 @@ def _most_evident(
     """
     frames = _frames_of(gradient, found, rng)
     rng = deepcopy(rng)
-
-    def best() -> Frame:
-        bounds = evidence_bounds(gradient, [(one.point, one.mass) for one in frames], rng=rng)
-        return frames[int(np.argmax(bounds))]
-
     frames.append(at_mode)
-    if (frame := best()) is not at_mode:
+    if (frame := _best(gradient, frames, rng)) is not at_mode:
         return frame
     again = approximate(gradient, at_mode.point, rng=rng)
     if again is not None:
         frames += _frames_of(gradient, again, rng)
-    return best()
+    return _best(gradient, frames, rng)
 
 
 def _frames_of(gradient: HostGradient, found: Approximation, rng) -> list[Frame]:

@@ -72,8 +72,10 @@ def test_stationary_covariance_of_a_noisy_gaussian(friction, scale):
 def test_the_faster_rule_follows_what_the_noise_is_like():
     few_are_noisy, all_are = GradientNoise(0.9, 15.0), GradientNoise(300.0, 310.0)
     for noise, best in ((few_are_noisy, balanced_rule), (all_are, thermostat_rule)):
-        demands = Demands(noise, curvature=1.0, accuracy=0.05)
+        demands = Demands(noise, curvature=1.0, accuracy=0.05, is_dense=True)
         assert faster_rule(demands) == best(demands)
+        others = demands._replace(is_dense=False)
+        assert faster_rule(others) == balanced_rule(others)
 
 
 @pytest.mark.parametrize("noise", NOISES)

@@ -15,6 +15,7 @@ from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.mass import JointMass, LowRankMass
 from pymc_geodesic.mass.arrays import joined
 from pymc_geodesic.potential import Potential
+from pymc_geodesic.tuning import frame as frame_module
 from pymc_geodesic.tuning.concerned import LARGEST_WIDE, dense_pays
 from pymc_geodesic.tuning.curvature import second_derivatives
 from pymc_geodesic.tuning.frame import anchored_frame
@@ -136,6 +137,16 @@ def test_the_frame_is_that_of_the_mode_of_all_rows(data, truth):
     widths = np.linalg.eigvalsh(np.transpose(columns) @ np.array(columns))
     assert widths[0] > 0.7
     assert widths[-1] < 1.4
+
+
+def test_a_mode_that_is_off_in_single_entries_keeps_its_curvature(data, monkeypatch):
+    """The evidence decides between it and an approximation without most correlations."""
+    monkeypatch.setattr(frame_module, "is_gaussian_around", lambda *args, **kwargs: False)
+    gradient, rng = host_of(softmax_model(*data)), np.random.default_rng(1)
+    rows, start = gradient.rows(rng, 2_000), [np.zeros((N_FEATURES, N_LABELS))]
+    frame = anchored_frame(gradient, [start], rows=rows, form="low_rank", fixed=None, rng=rng)
+    assert isinstance(frame.mass, JointMass)
+    assert not frame.is_gaussian
 
 
 def test_effects_of_groups_keep_few_directions():
