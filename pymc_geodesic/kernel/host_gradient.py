@@ -31,8 +31,6 @@ __all__ = ["Evaluation", "HostGradient", "TermsOfRows"]
 CHUNK = 10_000
 # Rows on which curvature is measured and the search for a mode begins.
 SUBSAMPLE = 10_000
-# Rows whose gradient is differentiated along many moves at once, in a processor's cache.
-FEW_ROWS = 2_500
 FUNCTIONS = (
     "_evaluate",
     "_evaluate_weighted",
@@ -151,8 +149,7 @@ class HostGradient:
         """Return the first rows of every source."""
         if self._stream is not None:
             return [self._first_rows(self._stream)[: self._stream.batch_size]]
-        pairs = zip(self.n_rows, self.batch_sizes, strict=True)
-        return [np.arange(size) % n for n, size in pairs]
+        return [np.arange(k) % n for n, k in zip(self.n_rows, self.batch_sizes, strict=True)]
 
     def __call__(self, point: Sequence[np.ndarray], rows: Sequence[np.ndarray]) -> Evaluation:
         """Evaluate at a point, with the rows given for each source of minibatches."""
@@ -165,54 +162,20 @@ class HostGradient:
         *,
         are_drawn: bool = True,
     ) -> list[Evaluation]:
-        """Evaluate at several points, each with its own rows.
+        """Evaluate at several points, each with its own rows, those of a pass or ``are_drawn``."""
+        (fixed, evaluate), n = self.function(are_drawn=are_drawn), len(self.manifold.shapes)
+        arguments = ([*fixed, *x, *some] for x, some in zip(points, rows, strict=True))
+        found = (evaluate(some, interprets=self.interprets) for some in arguments)
+        return [Evaluation(float(energy), g[:n], g[n:]) for energy, *g in found]
+
+    def function(self, *, are_drawn: bool = True) -> tuple[list[np.ndarray], Evaluated]:
+        """Return the arguments before points and rows, and the function.
 
         Rows that ``are_drawn`` by weight have their factors; those of a pass have none.
         """
-        fixed, evaluate, n = list(self.conditioned), self._evaluate, len(self.manifold.shapes)
-        if are_drawn and self.weights is not None:
-            fixed.append(self.weights.factors)
-            evaluate = self._evaluate_weighted
-        found = []
-        for point, some in zip(points, rows, strict=True):
-            energy, *g = evaluate([*fixed, *point, *some], interprets=self.interprets)
-            found.append(Evaluation(float(energy), g[:n], g[n:]))
-        return found
-
-    def along(
-        self,
-        point: Sequence[np.ndarray],
-        moves: Sequence[np.ndarray],
-        rows: Sequence[np.ndarray],
-    ) -> list[np.ndarray]:
-        """Differentiate the gradient of the projected point along several moves.
-
-        Parameters
-        ----------
-        point : sequence of ndarray
-            Where to differentiate.
-        moves : sequence of ndarray
-            For each variable its moves, stacked.
-        rows : sequence of ndarray
-            Rows of each source. Of some thousand at a time the mean is taken.
-
-        Returns
-        -------
-        list of ndarray
-            For each variable the changes of its gradient, stacked.
-        """
-        fixed, evaluate, n = list(self.conditioned), self._evaluate, len(self.manifold.shapes)
-        if self.weights is not None:
-            fixed.append(self.weights.factors)
-            evaluate = self._evaluate_weighted
-        # Parts of equal length, for which one function is compiled.
-        n_parts = max(1, min(map(len, rows), default=0) // FEW_ROWS)
-        parts = [x[: len(x) // n_parts * n_parts].reshape(n_parts, -1) for x in rows]
-        total = added(
-            evaluate.along([*fixed, *point, *(x[i] for x in parts)], moves, n_before=len(fixed))
-            for i in range(n_parts)
-        )[1 + n :]
-        return [x / n_parts for x in total]
+        if not are_drawn or self.weights is None:
+            return list(self.conditioned), self._evaluate
+        return [*self.conditioned, self.weights.factors], self._evaluate_weighted
 
     @cached_property
     def _evaluate_weighted(self) -> Evaluated:

@@ -12,6 +12,7 @@ from itertools import batched
 import numpy as np
 
 from pymc_geodesic.kernel.host_gradient import HostGradient
+from pymc_geodesic.kernel.moved_gradients import gradients_along
 from pymc_geodesic.mass.arrays import JointMass, Mass, VariableMasses, joined, split
 from pymc_geodesic.mass.form import LARGEST_DENSE
 
@@ -95,7 +96,7 @@ def _of_many_entries(
     # Zeros after the last unit vector: another number of them would compile anew.
     units = np.eye(-(-size // N_AT_ONCE) * N_AT_ONCE, size)
     blocks = [
-        gradient.along(point, split(some, shapes), rows)
+        gradients_along(gradient, point, split(some, shapes), rows)
         for some in units.reshape(-1, N_AT_ONCE, size)
     ]
     found = [np.concatenate([x.reshape(N_AT_ONCE, -1) for x in one], axis=1) for one in blocks]
