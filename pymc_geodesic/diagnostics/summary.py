@@ -226,7 +226,9 @@ def summary(
             found[name],
             frame_statistics(draws[name].transpose(*SAMPLE_DIMS, ...), axial=bool(axial)),
         )
-    table = pd.DataFrame(dataset_to_dataframe(found, sample_dims=["summary"]).T)
+    # Together, variables whose common dimensions are in another order would get wrong labels.
+    tables = [dataset_to_dataframe(found[[n]], sample_dims=["summary"]).T for n in found.data_vars]
+    table = pd.concat(tables)
     return table if round_to == "none" else _rounded(table, round_to)
 
 

@@ -22,6 +22,7 @@ from pytensor.compile.builders import OpFromGraph, SymbolicOp
 from pytensor.compile.mode import Mode, optdb
 from pytensor.compile.rewriting import inline_ofg_node
 from pytensor.configdefaults import config
+from pytensor.graph.basic import Variable
 from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.replace import clone_replace, vectorize_graph
 from pytensor.graph.rewriting.basic import (
@@ -123,11 +124,25 @@ def with_batch_axis(
     in2out(write_out).rewrite(graph)
     plain = list(graph.outputs)
     n = next(iter(many.values())).shape[0]
+    # PyTensor takes the size of random variables for a new one if it is written anew.
+    replaced = {x: x for x in _the_same_for_all(graph, varying)} | many
     written = [
         x if x.ndim > one.ndim else pt.alloc(x, n, *x.shape)
-        for x, one in zip(vectorize_graph(plain, many), outputs, strict=True)
+        for x, one in zip(vectorize_graph(plain, replaced), outputs, strict=True)
     ]
     return [many.get(x, x) for x in inputs], written
+
+
+def _the_same_for_all(graph: FunctionGraph, varying: Collection[TensorVariable]) -> set[Variable]:
+    """Return what operations on varying inputs compute from others."""
+    depend: set[Variable] = set(varying)
+    found: set[Variable] = set()
+    for node in graph.toposort():
+        if depend.isdisjoint(node.inputs):
+            continue
+        depend.update(node.outputs)
+        found.update(x for x in node.inputs if x not in depend and x.owner is not None)
+    return found
 
 
 def _made(inputs: list[TensorVariable], outputs: list[TensorVariable]) -> Any:

@@ -13,6 +13,9 @@ import xarray as xr
 
 from numpy.typing import ArrayLike
 from pymc.model import Model
+from pytensor.compile.sharedvalue import SharedVariable
+from pytensor.graph.traversal import ancestors
+from pytensor.tensor.variable import TensorConstant
 
 from pymc_geodesic.potential.minibatch import has_minibatch
 from pymc_geodesic.potential.variables import sampled_variables
@@ -160,18 +163,34 @@ def _append(model: Model, new_rows: Mapping[str, ArrayLike]) -> None:
                     f"`new_rows` expected {len(rows):,} rows of `{other}`, as of `{name}`, got "
                     f"{len(new.get(other, ())):,}. Pass the same rows of all data."
                 )
+    _require_no_arrays(model, {len(before[name]) for name in new})
+    # Without coordinates, PyMC computes the length of a dimension from the data.
+    given = {dim for dim, n in model.dim_lengths.items() if isinstance(n, SharedVariable)}
     dims = {name: next(iter(model.named_vars_to_dims.get(name) or ()), None) for name in new}
+    dims = {name: dim for name, dim in dims.items() if dim in given}
     labels = {
-        dim: _lengthened(dim, model.coords[dim], len(before[name]) + len(new[name]))
+        dim: _lengthened(str(dim), model.coords[dim], len(before[name]) + len(new[name]))
         for name, dim in dims.items()
-        if dim is not None and model.coords.get(dim) is not None
+        if model.coords.get(dim) is not None
     }
     for name, rows in new.items():
         longer = np.concatenate([before[name], rows])
         # `pm.set_data` copies them four times.
         model[name].set_value(longer, borrow=True)
-        if (dim := dims[name]) is not None:
+        if (dim := dims.get(name)) is not None:
             model.set_dim(dim, len(longer), coord_values=labels.get(dim))
+
+
+def _require_no_arrays(model: Model, lengths: set[int]) -> None:
+    """Raise an error if rows are in the graph, where none can be appended."""
+    for x in model.observed_RVs:
+        for array in ancestors([x, model.rvs_to_values[x]]):
+            if isinstance(array, TensorConstant) and array.ndim and len(array.data) in lengths:
+                raise ValueError(
+                    f"`new_rows` expected a model whose rows are all `pm.Data`, got an array of "
+                    f"{len(array.data):,} rows on which `{x.name}` depends. Write it as `pm.Data`, "
+                    "or build the model with all rows and leave out `new_rows`."
+                )
 
 
 def _lengthened(dim: str, labels: Any, n: int) -> range:

@@ -52,6 +52,24 @@ def test_other_variables_are_as_arviz_has_them():
     np.testing.assert_array_equal(found.to_numpy(), expected.to_numpy())
 
 
+def test_entries_have_their_labels_whatever_the_order_of_common_dims():
+    """ArviZ labels the entries of a variable in its own order, and takes them in that of others."""
+    values = RNG.normal(size=(CHAINS, DRAWS, 4, 2)) + np.arange(8.0).reshape(4, 2)
+    towards, home = values[:, :, 0], X[:, :, None] * np.array([1.0, -1.0])[:, None]
+    idata = az.from_dict(
+        {"posterior": {"towards": towards, "pole": X, "plain": values, "home": home}},
+        dims={"towards": ["b"], "pole": ["xyz"], "plain": ["a", "b"], "home": ["b", "xyz"]},
+        coords={"a": list("pqrs"), "b": ["i", "j"], "xyz": list("xyz")},
+    )
+    together = exact(idata)
+    for name in ("towards", "pole", "plain", "home"):
+        alone = exact(idata, var_names=[name])
+        rows = together.loc[list(alone.index), alone.columns]
+        np.testing.assert_array_equal(rows.to_numpy(float), alone.to_numpy(float))
+    np.testing.assert_allclose(together["mean"]["plain[r, j]"], 5.0, atol=0.2)
+    np.testing.assert_allclose(together["mean"]["home[j, z]"], -together["mean"]["home[i, z]"])
+
+
 def test_directions_have_their_statistics():
     found = exact(draws(x=X, t=T))
     flat = X.reshape(-1, 3)

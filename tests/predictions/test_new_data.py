@@ -92,6 +92,30 @@ def test_new_groups_follow_their_prior(model, idata, old):
     assert np.all(np.abs(np.corrcoef(scores.T) - np.eye(3)) < 0.36)
 
 
+@pytest.mark.parametrize("likelihood", [pm.OrderedLogistic, pm.OrderedProbit])
+def test_categories_are_drawn_for_rows_of_successive_groups(likelihood):
+    """Their size is that of the rows which also choose effects."""
+    rng = np.random.default_rng(1)
+    with pm.Model() as model:
+        x, group = pm.Data("x", np.zeros(600)), pm.Data("group", rng.integers(0, 4, 600))
+        eta, cuts = pm.Normal("effect", shape=4)[group] + x, pm.Normal("cuts", shape=2)
+        likelihood("y", eta=eta, cutpoints=cuts, observed=rng.integers(0, 3, 600))
+    effects = np.broadcast_to([-20.0, 20.0, 0.0, 0.0], (1, 5_000, 4))
+    cuts = np.broadcast_to([-1.0, 1.0], (1, 5_000, 2))
+    draws = {"effect": (("chain", "draw", "of"), effects), "cuts": (("chain", "draw", "cut"), cuts)}
+    idata = xr.DataTree.from_dict({"posterior": xr.Dataset(draws)})
+    new = {"x": np.zeros(4), "group": [0, 1, 2, 3]}
+    found = predicted(idata, model, new, kind="response", draws=True)["y"].values[0]
+    assert np.all(found[:, 0] == 0)
+    assert np.all(found[:, 1] == 2)
+    p = predicted(idata, model, new)["y"].sel(summary="mean").values[2]
+    shares = np.stack([(found[:, 2:] == k).mean(0) for k in range(3)], axis=1)
+    # Five standard errors of shares of 5,000 draws.
+    assert np.abs(shares - p).max() < 5 * 0.5 / 5_000**0.5
+    # Rows are drawn independently.
+    assert abs(np.corrcoef(found[:, 2], found[:, 3])[0, 1]) < 5 / 5_000**0.5
+
+
 def test_correlated_effects_of_new_groups():
     covariance = np.array([[1.0, 0.8], [0.8, 1.0]])
     with pm.Model() as model:

@@ -102,15 +102,34 @@ def test_what_does_not_fit_is_refused(first):
         pmg.update(first, other)
 
 
-def test_numbers_of_rows_are_continued(first):
-    with pm.Model(coords={"row": range(N), "column": ["a", "b"]}) as model:
+# With numbers of rows, and as `dims` of data alone write them.
+@pytest.mark.parametrize("coords", [{"row": range(N)}, {}], ids=["numbers", "no_coordinates"])
+def test_dimensions_of_rows_are_lengthened(first, coords):
+    with pm.Model(coords=coords) as model:
         x, y = pm.Data("x", X, dims=("row", "column")), pm.Data("observed", Y, dims="row")
         intercept, beta = pm.Normal("intercept", 0, 10), pm.Normal("beta", 0, 10, shape=2)
         pm.Normal("y", intercept + x @ beta, 1.0, observed=y, dims="row")
     x, y = rows(NEW)
     found = pmg.update(first, model, {"x": x, "observed": y}, random_seed=2, progressbar=False)
-    assert model.coords["row"] == tuple(range(N + NEW))
+    assert model.coords["row"] == (tuple(range(N + NEW)) if coords else None)
+    assert model.dim_lengths["row"].eval() == N + NEW
     require_posterior(found, model, 4 / np.sqrt(2_000))
+
+
+@pytest.mark.parametrize("array", ["response", "column"])
+def test_rows_that_are_no_data_are_refused_before_the_model_changes(first, array):
+    with pm.Model() as model:
+        z = X[:, 1] if array == "column" else 0.0
+        x, y = pm.Data("x", X, dims=("row", "column")), Y
+        if array == "column":
+            y = pm.Data("observed", Y, dims="row")
+        intercept, beta = pm.Normal("intercept", 0, 10), pm.Normal("beta", 0, 10, shape=2)
+        pm.Normal("y", intercept + x @ beta + z, 1.0, observed=y, dims="row")
+    new = dict(zip(["x", "observed"], rows(NEW), strict=True))
+    message = "all `pm.Data`, got an array of 4,000 rows on which `y` depends. Write it as"
+    with pytest.raises(ValueError, match=message):
+        pmg.update(first, model, {name: new[name] for name in new if name in model.named_vars})
+    assert model["x"].get_value().shape == X.shape
 
 
 def test_a_center_is_improved_where_the_mean_is_far_from_all_draws():
