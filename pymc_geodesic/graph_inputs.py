@@ -14,6 +14,8 @@ from pytensor.tensor import TensorConstant, TensorType, TensorVariable
 
 __all__ = [
     "LARGE_CONSTANT",
+    "call_data",
+    "called",
     "graph_input",
     "is_constant",
     "is_number",
@@ -55,7 +57,18 @@ def shared_constant(x: TensorVariable) -> TensorVariable:
         return x
     shared = pytensor.shared(x.data, name=x.name, shape=x.type.shape, borrow=True)
     shared.tag.is_constant = True
+    call_data(shared, called(x))
     return shared
+
+
+def call_data(x: TensorVariable, name: str | None) -> None:
+    """Say what users call the data of a variable, which has a name of its own."""
+    x.tag.called = name
+
+
+def called(x: TensorVariable) -> str | None:
+    """Return what users call the data of a variable: its name, if nothing else has been said."""
+    return getattr(x.tag, "called", x.name)
 
 
 def is_constant(x: SharedVariable) -> bool:

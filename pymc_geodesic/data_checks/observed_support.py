@@ -10,11 +10,13 @@ from typing import NamedTuple
 import numpy as np
 
 from pymc.distributions.mixture import MixtureRV
+from pytensor.compile.sharedvalue import SharedVariable
 from pytensor.tensor import TensorVariable
 from pytensor.tensor.random.type import RandomType
 
 from pymc_geodesic.data_checks.indices import RowIndices
 from pymc_geodesic.data_checks.row_density import NoRowDensity, Point, RowDensity
+from pymc_geodesic.graph_inputs import called
 from pymc_geodesic.manifolds import Manifold, manifold_of
 from pymc_geodesic.potential.batch_structure import observed_rv
 from pymc_geodesic.potential.minibatch import BatchSource
@@ -121,11 +123,24 @@ def look_at(density: RowDensity, point: Point, rows: np.ndarray, *, first: int =
 def describe(density: RowDensity, rows: np.ndarray, found: np.ndarray, *, first: int = 0) -> str:
     """Describe the first of the found rows and their values."""
     shown = found[:SHOWN]
-    in_memory = isinstance(density.source, BatchSource)
+    source = density.source
+    in_memory = isinstance(source, BatchSource)
     names = ", ".join(str(name) for name in (rows[shown] if in_memory else first + shown))
     values = _shown(density.values(rows)[shown])
     rest = ", and others" if len(found) > SHOWN else ""
-    return f"row{'s' if len(shown) > 1 else ''} {names} with {values}{rest}"
+    where = _infinite_data(source, rows[found]) if isinstance(source, BatchSource) else ""
+    return f"row{'s' if len(shown) > 1 else ''} {names} with {values}{rest}{where}"
+
+
+def _infinite_data(source: BatchSource, rows: np.ndarray) -> str:
+    """Name the data that are infinite in some rows, such as the logarithm of a zero."""
+    names = [
+        f"`{name}`" if (name := called(tensor)) else "an array"
+        for tensor in source.tensors
+        if isinstance(tensor, SharedVariable)
+        and not np.isfinite(tensor.get_value(borrow=True)[rows]).all()
+    ]
+    return f"; {' and '.join(names)} is infinite there" if names else ""
 
 
 def _shown(values: np.ndarray) -> str:

@@ -18,7 +18,7 @@ from pytensor.graph.traversal import ancestors
 from pytensor.tensor import TensorVariable
 from pytensor.tensor.type_other import NoneTypeT
 
-from pymc_geodesic.graph_inputs import graph_input, shared_constant
+from pymc_geodesic.graph_inputs import called, graph_input, shared_constant
 from pymc_geodesic.potential.batch_structure import require_sum_over_rows
 from pymc_geodesic.potential.packed import take_rows
 
@@ -109,7 +109,7 @@ def _common_length(tensors: Sequence[TensorVariable]) -> int:
 
 def described(tensor: TensorVariable, place: int) -> str:
     """Name an array of ``pm.Minibatch``: the ``pm.Data``, or the place among the arguments."""
-    return f"`{tensor.name}`" if tensor.name else f"argument {place + 1}"
+    return f"`{name}`" if (name := called(tensor)) else f"argument {place + 1}"
 
 
 def _minibatch_nodes(model: Model) -> list[Apply]:
@@ -184,21 +184,22 @@ def _require_length_of_batch(model: Model, sources: Sequence[BatchSource]) -> No
 def _require_finite(model: Model, sources: Sequence[BatchSource]) -> None:
     observed = set(ancestors([model.rvs_to_values[rv] for rv in model.observed_RVs]))
     for source in sources:
-        for batch, array in zip(source.batches, source.tensors, strict=True):
+        for place, (batch, array) in enumerate(zip(source.batches, source.tensors, strict=True)):
             if not isinstance(array, Constant | SharedVariable):
                 continue
+            which = described(array, place) if called(array) else "The data of `pm.Minibatch`"
             data = array.data if isinstance(array, Constant) else array.get_value(borrow=True)
             if np.iscomplexobj(data):
                 raise ValueError(
-                    f"The data of `pm.Minibatch` expected real numbers, got {data.dtype} numbers. "
-                    "Pass their real and imaginary parts, or their absolute values."
+                    f"{which} expected real numbers, got {data.dtype} numbers. Pass their real "
+                    "and imaginary parts, or their absolute values."
                 )
             # Parameters may be infinite, such as the bounds of uncensored rows.
             good = np.isfinite(data) if batch in observed else ~np.isnan(data)
             if bad := np.size(data) - np.count_nonzero(good):
                 raise ValueError(
-                    f"The data of `pm.Minibatch` expected finite numbers, got {bad} of "
-                    f"{np.size(data)} entries that are NaN or infinite. Drop or impute those rows."
+                    f"{which} expected finite numbers, got {bad} of {np.size(data)} entries that "
+                    "are NaN or infinite. Drop or impute those rows."
                 )
 
 

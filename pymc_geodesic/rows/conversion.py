@@ -25,6 +25,7 @@ from pytensor.graph.replace import clone_replace
 from pytensor.graph.traversal import ancestors
 from pytensor.tensor import TensorVariable
 
+from pymc_geodesic.graph_inputs import call_data, called
 from pymc_geodesic.potential.model_graphs import model_of_graph
 from pymc_geodesic.rows.graphs import known_by_value, substituted
 from pymc_geodesic.rows.integration import RowsOfEntries, TermsOfRows, rows_of_entries
@@ -197,6 +198,8 @@ class Conversion(ModelOfRows):
             if leaves:
                 batches = pm.Minibatch(*leaves.values(), batch_size=batch_size)
                 batches = batches if len(leaves) > 1 else [batches]
+                for leaf, array in zip(leaves, batches[0].owner.inputs, strict=False):
+                    call_data(array, called(leaf))
                 replaced |= dict(zip(leaves, batches, strict=True))
         return replaced
 

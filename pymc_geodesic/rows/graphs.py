@@ -22,6 +22,7 @@ __all__ = [
     "inputs_for_free",
     "known_by_value",
     "name_of",
+    "name_of_data",
     "needed_for_values",
     "substituted",
 ]
@@ -57,6 +58,12 @@ def name_of(op) -> str:
     """Return a name of an operation, for messages."""
     inner = getattr(op, "core_op", op)
     return getattr(inner, "name", None) or type(inner).__name__
+
+
+def name_of_data(x: Variable) -> str | None:
+    """Return the name of the only data from which a variable is computed, if there is one."""
+    found = {y.name for y in known_by_value([x]) if y.owner is None and y.name}
+    return found.pop() if len(found) == 1 else None
 
 
 def needed_for_values(variables: Sequence[Variable]) -> set[Variable]:

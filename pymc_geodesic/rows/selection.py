@@ -23,8 +23,9 @@ from pytensor.graph.basic import Apply, Variable
 from pytensor.tensor import TensorVariable
 from pytensor.tensor.basic import AllocEmpty
 
+from pymc_geodesic.graph_inputs import call_data
 from pymc_geodesic.rows.facts import Facts
-from pymc_geodesic.rows.graphs import name_of
+from pymc_geodesic.rows.graphs import name_of, name_of_data
 
 __all__ = ["Positions", "Rows", "rule"]
 
@@ -113,7 +114,7 @@ class Rows:
         if var.owner is not None and isinstance(var.owner.op, AllocEmpty):
             return self.filled(var, pt.constant(0, dtype=var.dtype), axis)
         if not is_random and (var.owner is None or self._is_stored(var)):
-            return self.leaf(self.facts.array(var), axis, positions)
+            return self._stored(var, axis, positions)
         if is_random and isinstance(var.owner.op, ModelFreeRV):
             if var in self.local:
                 return self.local[var]
@@ -122,9 +123,17 @@ class Rows:
         if (found := rule(var.owner.op, self, var, axis, positions)) is not None:
             return found
         if not is_random:
-            return self.leaf(self.facts.array(var), axis, positions)
+            return self._stored(var, axis, positions)
         self.whole.append((var, name_of(var.owner.op)))
         return self.index(var, axis, positions)
+
+    def _stored(self, var: TensorVariable, axis: int, positions: Positions) -> TensorVariable:
+        """Rows of data, which messages call what the user has called them."""
+        before = len(self.leaves)
+        found = self.leaf(self.facts.array(var), axis, positions)
+        if len(self.leaves) > before:
+            call_data(self.leaves[-1][0], name_of_data(var))
+        return found
 
     def leaf(self, array: np.ndarray, axis: int = 0, positions: Positions = None) -> TensorVariable:
         """Return a placeholder for rows of data."""
@@ -138,6 +147,7 @@ class Rows:
         if found is None:
             shape = (self.batch_size, *array.shape[1:])
             found = self.facts.placeholder(f"rows_{len(self.leaves)}", str(array.dtype), shape)
+            call_data(found, None)
             self.leaves.append((found, array))
         return pt.moveaxis(found, 0, axis) if axis else found
 

@@ -338,3 +338,27 @@ def test_a_missing_bound_is_refused():
         pm.Censored("y", pm.Normal.dist(pm.Normal("x")), None, bound, observed=y, total_size=N)
     with pytest.raises(ValueError, match="expected finite numbers, got 400 of 400 entries"):
         pmg.SGNHT(step_size=1e-3, model=model)
+
+
+@pytest.mark.parametrize("as_data", [True, False])
+def test_data_of_a_model_of_all_rows_have_their_names(as_data):
+    """The batches are made by the package, so that users know no arguments of `pm.Minibatch`."""
+    rng = np.random.default_rng(1)
+    x, y, store = rng.normal(size=600), rng.normal(size=600), rng.integers(0, 3, 600)
+
+    def message(x, y, store):
+        with pm.Model() as model:
+            if as_data:
+                x, store = pm.Data("log_distance", x), pm.Data("store", store)
+            mean = pm.Normal("effect", shape=3)[store] + pm.Normal("slope") * x
+            pm.Normal("duration", mean, 1.0, observed=pm.Data("seconds", y) if as_data else y)
+        with pytest.raises(ValueError, match="expected") as found:
+            pmg.sample(model=model, random_seed=1, progressbar=False)
+        return str(found.value)
+
+    infinite = message(np.where(np.arange(600) == 3, -np.inf, x), y, store)
+    assert f"; {'`log_distance`' if as_data else 'an array'} is infinite there" in infinite
+    infinite = message(x, np.where(np.arange(600) == 3, np.inf, y), store)
+    assert infinite.startswith(f"`{'seconds' if as_data else 'duration'}` expected finite numbers")
+    unknown = message(x, y, np.where(np.arange(600) == 7, -1, store))
+    assert ("got -1 in `store` (row 7)" in unknown) == as_data
