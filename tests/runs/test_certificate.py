@@ -132,6 +132,17 @@ def test_what_is_sure(mean, error, expected):
     assert judged(found, ["a"])[0] == expected
 
 
+@pytest.mark.parametrize(
+    ("k_hat", "reason"), [(11.3, "k-hat 11, from 0.7 on"), (np.nan, "one point has all of the")]
+)
+def test_weights_that_say_nothing(k_hat, reason):
+    unknown = np.full(3, np.nan)
+    verdict, said = judged(Judged(k_hat, unknown, unknown, unknown, unknown), ["a"])
+    assert verdict is None
+    assert said.startswith("importance weights around the draws say nothing here")
+    assert reason in said
+
+
 def test_a_run_has_its_verdict(caplog, capsys):
     caplog.set_level(logging.INFO, logger="pymc")
     data = np.random.default_rng(1).normal(2.0, 1.0, 2_000)
