@@ -27,7 +27,9 @@ TEMPERATURE = "configurational_temperature"
 
 
 class Progress:
-    """A line with draws, transitions per second, temperature, divergences and remaining time.
+    """A line with draws, transitions per second, temperature, divergences if any, and the time.
+
+    Without divergences it fits into 80 columns, in which the time would be cut otherwise.
 
     Parameters
     ----------
@@ -105,7 +107,8 @@ class Progress:
             status.append(f"{_short(self._n_transitions / self._seconds)} transitions/s")
         if TEMPERATURE in statistics:
             status.append(f"temperature {self._temperature(statistics[TEMPERATURE])}")
-        status.append(f"{self._n_divergences} divergences")
+        if self._n_divergences:
+            status.append(f"{self._n_divergences} divergences")
         self._progress.update(
             self._task,
             description=phase,

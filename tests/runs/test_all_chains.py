@@ -4,6 +4,7 @@
 
 import _thread
 import logging
+import re
 import signal
 import threading
 
@@ -15,6 +16,7 @@ import pymc_geodesic as pmg
 
 from pymc_geodesic.runs import ChainError, run_loop
 from pymc_geodesic.runs.choose_step import step_class_for
+from pymc_geodesic.runs.progress import Progress
 
 # Short runs, of which convergence checks have nothing good to say.
 SHORT = {"draws": 12, "tune": 6, "chains": 2, "random_seed": 1, "progressbar": False}
@@ -217,8 +219,28 @@ def test_a_progress_bar_has_one_line(made, capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "100")
     pmg.sample(model=model, step=step, **SHORT | {"progressbar": True})
     [line] = [line for line in capsys.readouterr().err.splitlines() if line.strip()]
-    for part in ("Sampling", "18/18 draws", "transitions/s", "temperature", "0 divergences"):
+    for part in ("Sampling", "18/18 draws", "transitions/s", "temperature"):
         assert part in line
+    assert "divergences" not in line
+
+
+@pytest.mark.parametrize("n_divergences", [0, 3])
+def test_eighty_columns_show_the_time(capsys, monkeypatch, n_divergences):
+    monkeypatch.setenv("COLUMNS", "80" if n_divergences == 0 else "100")
+    statistics = {
+        "diverging": np.zeros((4, 1_000), dtype=bool),
+        "n_steps": np.full((4, 1_000), 8),
+        "configurational_temperature": np.full((4, 1_000), 0.98),
+    }
+    statistics["diverging"][0, :n_divergences] = True
+    with Progress(2_000, visible=True) as bar:
+        bar.update(statistics, 1_000, phase="Sampling", thin=1)
+        statistics["diverging"][:] = False
+        bar.update(statistics, 1_000, phase="Sampling", thin=1)
+        bar.end()
+    [line] = [line for line in capsys.readouterr().err.splitlines() if line.strip()]
+    told = ", 3 divergences" if n_divergences else ""
+    assert re.search(rf"2000/2000 draws, \S+ transitions/s, temperature 0.98{told} 00:0\d$", line)
 
 
 def test_convergence_is_checked(made, caplog):
