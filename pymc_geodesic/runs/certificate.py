@@ -129,12 +129,12 @@ def judged(found: Judged, names: Sequence[str]) -> tuple[Verdict | None, str]:
         Of the directions; those behind them are any others.
     """
     if not found.k_hat < LARGEST_K_HAT:
-        most = f"k-hat {found.k_hat:.2g}, from {LARGEST_K_HAT} on unreliable"
+        shape = f"k-hat {found.k_hat:.2g}, from {LARGEST_K_HAT} on unreliable"
         # Without a shape one weight is all that is not zero.
-        most = "one point has all of the weight" if np.isnan(found.k_hat) else most
+        shape = "one point has all of the weight" if np.isnan(found.k_hat) else shape
         return None, (
             "importance weights around the draws say nothing here, as usual in many dimensions and "
-            f"far from a normal distribution ({most})"
+            f"far from a normal distribution ({shape})"
         )
     # Those of the draws relative to the posterior's.
     sd = np.sqrt(np.maximum(found.variance, np.finfo(float).tiny))
