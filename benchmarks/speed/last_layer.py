@@ -4,8 +4,8 @@
 
 Ten digits from 64 noisy pixels, as anybody would write it: a weight of each pixel for each digit,
 no digit of reference, standard normal priors, a model of all rows. Everything is by default. Each
-run has a process of its own. The truth of 60,000 rows is that of Hamiltonian Monte Carlo with all of
-them, in the frame of the curvature at the mode; it is kept, since it does not depend on this
+run has a process of its own. The truth of 60,000 rows is that of Hamiltonian Monte Carlo with all
+of them, in the frame of the curvature at the mode; it is kept, since it does not depend on this
 package. The log loss is that of 20,000 new rows.
 
     python -m benchmarks.speed.last_layer [--quick]
@@ -175,16 +175,8 @@ def main() -> None:
         each = [found[n, seed] for seed in seeds]
         seconds = [one["seconds"] for one in each]
         r_hat, worst = max(one["r_hat"] for one in each), max(one["loss"] for one in each)
-        rows_of_table.append(
-            [
-                f"{n:,}",
-                float(np.median(seconds)),
-                r_hat,
-                min(one["ess"] for one in each),
-                worst,
-                loss,
-            ]
-        )
+        fewest = min(one["ess"] for one in each)
+        lines.append([f"{n:,}", float(np.median(seconds)), r_hat, fewest, worst, loss])
         asked = MOST_SECONDS.get(n, np.inf)
         checks += [
             Check(f"{n:,} rows: largest R-hat", f"{r_hat:.3f}", f"<= {R_HAT}", r_hat <= R_HAT),
