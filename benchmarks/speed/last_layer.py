@@ -210,7 +210,7 @@ def main() -> None:
     header += ["scikit-learn, 60,000 rows"]
     table("A last layer of 650 weights", header, lines)
     report(
-        "last_layer", checks, about=BENCHMARK, quick=given.quick, header=header, rows=rows_of_table
+        "last_layer", checks, about=BENCHMARK, quick=given.quick, header=header, rows=lines
     )
 
 
