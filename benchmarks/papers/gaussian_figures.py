@@ -22,8 +22,7 @@ from benchmarks.harness.declared import Benchmark
 from benchmarks.harness.records import Check, report
 from benchmarks.harness.sampling import of_seeds, set_step_size
 from benchmarks.harness.statistics import long_run_variance
-from benchmarks.papers.pictures import EXACT, panels, save, steps
-from benchmarks.papers.table1 import (
+from benchmarks.papers.gaussian_models import (
     N_ROWS,
     PAPER,
     SETTINGS,
@@ -33,6 +32,7 @@ from benchmarks.papers.table1 import (
     normal_gamma,
     posterior,
 )
+from benchmarks.papers.pictures import EXACT, panels, save, steps
 
 BENCHMARK = Benchmark(
     question="Ding et al. (2014): the figures of both Gaussians, and Table 1 by its definitions.",

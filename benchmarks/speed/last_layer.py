@@ -209,9 +209,7 @@ def main() -> None:
     header = ["rows", "CPU s", "largest R-hat", "smallest effective size", "log loss, new rows"]
     header += ["scikit-learn, 60,000 rows"]
     table("A last layer of 650 weights", header, lines)
-    report(
-        "last_layer", checks, about=BENCHMARK, quick=given.quick, header=header, rows=lines
-    )
+    report("last_layer", checks, about=BENCHMARK, quick=given.quick, header=header, rows=lines)
 
 
 if __name__ == "__main__":
