@@ -162,7 +162,7 @@ SAYS = {
 # Calls by which a module speaks.
 SPEAKS = {"warnings.warn", "log.info", "log.warning", "SamplerWarning", "News"}
 # It hands on what chains have to say.
-HANDS_ON = {"runs/fold.py"}
+HANDS_ON = {"runs/run_loop.py"}
 
 
 def written():
