@@ -15,9 +15,9 @@ from sklearn.calibration import CalibrationDisplay
 import pymc_geodesic as pmg
 
 
-def main(train: str, test: str) -> dict[str, float]:
+def main(path: str, test: str) -> dict[str, float]:
     """Fit the layer, predict the test file, and draw how calibrated that is."""
-    seen, new = np.load(train), np.load(test)
+    seen, new = np.load(path), np.load(test)
     mean, scale = seen["features"].mean(axis=0), seen["features"].std(axis=0) + 1e-9
     with pm.Model(coords={"kind": range(seen["labels"].max() + 1)}) as model:
         x = pm.Data("x", (seen["features"] - mean) / scale, dims=("row", "feature"))
