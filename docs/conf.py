@@ -64,7 +64,7 @@ nitpick_ignore_regex = [
     ),
     (r"py:class", r"(.*\.)?(NewRowsArgument|StepOptions|Variables|Variance)"),
     # Types of fields that no one else reads.
-    (r"py:class", r".*\.(Change|Compiled|TermsOfRows)"),
+    (r"py:class", r".*\.(Change|Compiled|Evaluated|TermsOfRows)"),
     (r"py:class", r".*\.(Evaluation|FrameFactor|LocalState|Mode|MovedVariable|Moves|News|Scaling)"),
 ]
 
