@@ -94,6 +94,7 @@ def certified(
     *,
     seconds: float,
     is_wrong: bool,
+    disagree: bool = False,
 ) -> Certificate:
     """Judge the draws of a run by importance sampling around them.
 
@@ -107,7 +108,11 @@ def certified(
         What it may take.
     is_wrong : bool
         Whether gradients at the draws show that they are wrong.
+    disagree : bool
+        Whether chains are so far apart that they have not mixed.
     """
+    if disagree:
+        return Certificate("do not use", "the chains disagree")
     found, reason = _found(idata, evaluate, seconds)
     verdict: Verdict | None = None
     if found is not None:

@@ -34,6 +34,8 @@ __all__ = ["warnings_of_convergence"]
 LARGEST_R_HAT, FEWEST_EFFECTIVE = 1.01, 100
 # Of slow chains, R-hat may be as large by chance; but their draws do not suffice then.
 SURELY_TOO_LARGE = 1.05
+# Chains that are so far apart have not mixed, whatever is corrected in each.
+NEVER_MIXED = 1.1
 # With fewer draws the statistics themselves are unreliable.
 FEWEST_DRAWS = 100
 # PyMC recommends four chains: R-hat compares chains, and few of them may agree by chance.
@@ -115,7 +117,7 @@ def _of_ranks(values: Mapping[str, xr.DataArray], n_chains: int) -> list[Sampler
             f"R-hat of {name} is {largest + LARGEST_R_HAT:.3f}, {most}: the chains disagree, and "
             "their draws do not represent the posterior. `pmg.diagnose(idata)` tells more."
         )
-        found.append(_said(text, "warn"))
+        found.append(_said(text, "error" if largest + LARGEST_R_HAT > NEVER_MIXED else "warn"))
     opposite, least = worst_entry(
         {name: -x.effective_size for name, x in statistics.items()}, values
     )

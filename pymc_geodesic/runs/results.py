@@ -162,8 +162,8 @@ def _checked(
         if isinstance(kept, Checkpoint):
             # The values that the checks load are not to stay in memory with the result.
             looked = kept.datatree() or idata
-        if warn:
-            log_warnings(warnings_of_convergence(looked, model))
+        of_chains = warnings_of_convergence(looked, model) if warn else []
+        log_warnings(of_chains)
         share = SHARE_TO_REFINE if plan.refine else SHARE
         found = checked_with_rows(
             looked, sampler, chains, model=model, seconds=seconds, share=share
@@ -187,6 +187,7 @@ def _checked(
                 gradients.evaluate,
                 seconds=max(SHARE_TO_CERTIFY * seconds, NEVER_TOO_MUCH),
                 is_wrong=is_wrong or (better is not None and better.is_unclear),
+                disagree=any(x.level == "error" for x in of_chains),
             )
             log.log(certificate.level, certificate.sentence)
             idata = certificate.on(idata)

@@ -55,6 +55,12 @@ def verdict(idata, evaluate, **options):
     return certified(idata, evaluate, **options)
 
 
+def test_chains_that_disagree_are_not_to_be_used(evaluate):
+    """Weights around all draws together cannot tell."""
+    found = verdict(drawn(), evaluate, disagree=True)
+    assert found.sentence == "Do not use: the chains disagree."
+
+
 def test_right_draws_are_certified(evaluate):
     found = verdict(drawn(), evaluate)
     assert found.verdict == "certified"

@@ -51,6 +51,16 @@ def test_chains_that_disagree_are_named_by_their_label(model):
     assert second.startswith("The effective sample size of `effect[bob]` is ")
 
 
+@pytest.mark.parametrize(("shift", "level"), [(0.5, "warn"), (3.0, "error")])
+def test_chains_that_have_never_mixed_are_an_error(shift, level):
+    with pm.Model() as one:
+        pm.Normal("x")
+    x = normals(4, 500)
+    x[0] += shift
+    first, *_ = warnings_of_convergence(az.from_dict({"posterior": {"x": x}}), one)
+    assert first.level == level
+
+
 def test_short_chains_are_named(model):
     [text] = said(model, normals(4, 500, 2), np.repeat(normals(4, 10), 50, axis=1) + 1e-3)[-1:]
     assert text.startswith("The effective sample size of `scale` is ")
