@@ -161,7 +161,7 @@ def task(name: str, sampler: str, n: int, seed: int) -> Result:
     given = MODELS[name].make(n)
     if sampler != "pmg":
         return by_nuts(given, sampler)
-    # Of the intercept of a Bambi model there are two, of centred columns and of columns as they are.
+    # A Bambi model has two intercepts, of centred columns and of columns as they are.
     found, posterior = ours(model_inside(given), seed)
     if seed == BENCHMARK.seeds[0]:
         found["truth"] = by_weights(model_inside(given), posterior)
