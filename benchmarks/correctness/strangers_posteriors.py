@@ -39,7 +39,7 @@ class Posterior(NamedTuple):
     model : Model
         With minibatches.
     entries : callable
-        Chunk the draws into what is compared, ``(chain, draw, entry)``.
+        Turns the draws into what is compared, ``(chain, draw, entry)``.
     moments : Moments
         Their means and deviations.
     sample : callable

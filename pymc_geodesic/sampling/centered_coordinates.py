@@ -2,11 +2,8 @@
 #   SPDX-License-Identifier: Apache-2.0
 """Coordinates in which a step tunes itself: partially centred scales, tangents of unit vectors.
 
-The masses are measured when the step is created and are part of its potential. All its chains, in
-any process, and those that are resumed then move in the same coordinates.
-
-The exponents are measured when the step is created and are part of its potential, like tangent
-masses: all its chains, in any process, and those that are resumed move in the same coordinates.
+Exponents and masses are measured when the step is created and are part of its potential. All its
+chains, in any process, and those that are resumed then move in the same coordinates.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ __all__ = [
 type Update = Callable[[Mapping[str, Any]], dict[str, Any]]
 
 
-"""Chunk the statistics of a draw into what the columns show."""
+"""Turns the statistics of a draw into what the columns show."""
 
 
 # Number of draws, of all chains, over which a shown mean is taken; its largest standard error.

@@ -147,7 +147,7 @@ class MassAdaptation:
         """Make the M step."""
         estimate = self._estimate()
         if not np.all(np.isfinite(estimate)):
-            # Draws of a chain that diverged, or did not move, are not informative on the mass.
+            # Draws of a chain that diverged, or did not move, say nothing of the mass.
             self._begin_window()
             return
         within_error = self._within_error(estimate)

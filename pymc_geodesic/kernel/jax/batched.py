@@ -154,7 +154,7 @@ def _vectorized(
 
 
 def _repeated(function: Callable[..., Any], chunk: Chunk) -> Callable[..., Any]:
-    """Return the function of a number of chunk, and of the inputs of all of them."""
+    """Return the function of a number of calls, and of the inputs of all of them."""
     import jax
     import jax.numpy as jnp
 
