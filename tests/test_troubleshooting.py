@@ -149,6 +149,7 @@ SAYS = {
     ],
     "sampling/problem.py": ["Compiling"],
     "sampling/tuning_stages.py": ["disagree after most of the tuning phase"],
+    "step_methods/gmc_within_gibbs.py": ["draws of the local variables: its standard deviations"],
     "topic_models/sample.py": ["from the first to the second half of the draws"],
     "topic_models/starts.py": ["by collapsed Gibbs sampling of"],
     "topic_models/texts.py": [

@@ -22,6 +22,8 @@ __all__ = ["LocalGMC", "LocalSampler", "LocalState"]
 # Rows that stay from batch to batch may have only one or two trajectories per draw. At the usual
 # acceptance rate, this many trajectories are never all rejected.
 PATIENCE = 20
+# Draws of a batch that begins anew: they cost less than the trajectories before them.
+DRAWS = 20
 
 
 class LocalGMC:
@@ -43,8 +45,9 @@ class LocalGMC:
         Free variables whose first axis is the row of the minibatch, such as
         ``pm.Dirichlet("theta", alpha, shape=(batch_size, K))``. They take no ``total_size``, but
         use that of the observed variables that depend on them.
-    draws : int, default 20
-        Draws over which the gradient is averaged.
+    draws : int, optional
+        Draws over which the gradient is averaged: by default 20, and one for
+        :class:`GMCWithinGibbs`, which is exact with one.
     tune : int, default 40
         Trajectories before the first draw. In the first half of them each row adapts its step
         size; all of them move the chain away from its start.
@@ -107,14 +110,14 @@ class LocalGMC:
         self,
         vars: TensorVariable | str | Sequence[TensorVariable | str],
         *,
-        draws: int = 20,
+        draws: int | None = None,
         tune: int = 40,
         n_leapfrog: int = 10,
         step_size: float | None = None,
         target_accept: float = 0.8,
     ) -> None:
         self.vars = vars
-        self.draws = whole("draws", draws)
+        self.draws = None if draws is None else whole("draws", draws)
         self.tune = whole("tune", tune) if tune else 0
         self.n_leapfrog = whole("n_leapfrog", n_leapfrog)
         self.step_size = None if step_size is None else positive("step_size", step_size)
@@ -163,7 +166,9 @@ class LocalSampler:
     ) -> None:
         local = potential.local
         assert local is not None, "the potential was made with local variables"
-        self._options, self._restart, self._n = options, restart, options.draws + options.tune
+        self._options, self._restart = options, restart
+        self._n_draws = options.draws or (DRAWS if restart else 1)
+        self._n = self._n_draws + options.tune
         self._shapes, self._n_rows = local.manifold.shapes, local.n_rows
         self._dtype = local.variables[0].position.dtype
         # Rows are independent, so the step size is that of one row's variables, as in `GMC`.
@@ -195,7 +200,7 @@ class LocalSampler:
             adapts=self._options.step_size is None,
             n_rows=self._n_rows,
             tune=self._options.tune,
-            draws=self._options.draws,
+            draws=self._n_draws,
             fresh=self._restart,
         )
         return LocalState(step_sizes, np.zeros(self._n_rows, dtype=np.int64))

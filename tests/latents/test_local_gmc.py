@@ -96,7 +96,7 @@ def test_blockwise_gibbs_finds_the_posterior():
     with random_effects() as model:
         step = pmg.GMCWithinGibbs(
             ["location"],
-            local=local_gmc("effect", draws=1, tune=0),
+            local=local_gmc("effect", draws=None, tune=0),
             n_leapfrog=5,
             model=model,
         )
@@ -110,6 +110,12 @@ def test_blockwise_gibbs_finds_the_posterior():
     assert idata.posterior["effect"].shape == (2, 2000, N_ROWS)
     assert 0.7 < idata.sample_stats["local_acceptance"].values.mean() < 0.9
     assert idata.sample_stats["local_unmoved"].values.max() == 0
+
+
+def test_an_average_of_energies_warns():
+    with random_effects(), pytest.warns(UserWarning, match="29 per cent too small") as found:
+        pmg.GMCWithinGibbs(["location"], local=local_gmc("effect", draws=2))
+    assert found[0].filename == __file__
 
 
 @pytest.mark.slow
@@ -251,7 +257,7 @@ def test_exact_samplers_ask_for_blockwise_gibbs():
     with random_effects(), pytest.raises(ValueError, match="GMCWithinGibbs"):
         pmg.GMC(["location"], local=local_gmc("effect"))
     with random_effects(batch_size=20), pytest.raises(ValueError, match="all rows"):
-        pmg.GMCWithinGibbs(["location"], local=local_gmc("effect"))
+        pmg.GMCWithinGibbs(["location"], local=local_gmc("effect", draws=1))
 
 
 @pytest.mark.parametrize("options", [{"draws": 0}, {"target_accept": 1.0}, {"step_size": -1.0}])

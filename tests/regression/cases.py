@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pymc as pm
+import pytest
 import regression_models as models
 
 import pymc_geodesic as pmg
@@ -48,7 +49,8 @@ def _stream(step, **options):
 
 def _gibbs(**options):
     local = pmg.LocalGMC(["effect"], draws=4, tune=4)
-    return pmg.GMCWithinGibbs(["location"], local=local, **options)
+    with pytest.warns(UserWarning, match="too small"):
+        return pmg.GMCWithinGibbs(["location"], local=local, **options)
 
 
 CASES = {
