@@ -65,8 +65,15 @@ def _shapes_of_variables(manifold: Product) -> list[tuple[int, ...]]:
 class Kernel(Protocol):
     """Transitions from arrays to arrays."""
 
-    def __call__(self, inputs: Inputs, rng: np.random.Generator) -> Outputs:
-        """Make the transitions."""
+    @property
+    def most_calls(self) -> int:
+        """The largest number of calls in turn."""
+        ...
+
+    def __call__(
+        self, inputs: Sequence[Sequence[Inputs]], rngs: Sequence[np.random.Generator]
+    ) -> list[list[Outputs]]:
+        """Make the transitions of each call of each chain, from where its last call has ended."""
         ...
 
 

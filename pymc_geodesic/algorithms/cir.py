@@ -64,6 +64,7 @@ class CoxIngersollRoss:
         With simplex variables in log coordinates.
     """
 
+    most_calls = 1
     mishap = (
         "skipped a transition because not all Gamma shapes 1 + dl/dlog(p), l the log density, were "
         "positive and finite"
@@ -82,8 +83,13 @@ class CoxIngersollRoss:
         # A map of a few operations, called once per draw, is not worth compiling.
         self._to_values = Interpreted(positions, as_values(potential.variables, positions))
 
-    def __call__(self, inputs: Inputs, rng: np.random.Generator) -> Outputs:
-        """Make one transition for each step size."""
+    def __call__(
+        self, inputs: Sequence[Sequence[Inputs]], rngs: Sequence[np.random.Generator]
+    ) -> list[list[Outputs]]:
+        """Make one transition for each step size, of one chain after another."""
+        return [[self._moved(call, rng)] for [call], rng in zip(inputs, rngs, strict=True)]
+
+    def _moved(self, inputs: Inputs, rng: np.random.Generator) -> Outputs:
         log_pi, log_total = list(inputs.state.position), list(inputs.state.log_totals)
         diverging, temperatures, energy = False, [], np.nan
         for t, step_size in enumerate(inputs.step_sizes):

@@ -7,8 +7,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from pymc_geodesic.algorithms.trajectories import run_trajectories
 from pymc_geodesic.kernel.blocks import blocks_of, joined
 from pymc_geodesic.kernel.compiled import CompiledMap
@@ -110,8 +108,8 @@ class MetropolisKernel:
             example,
             MetropolisOutputs(*(example.position,) * 3, *(0,) * 5),
             function=function,
-            held=("mass",),
             shareable=("mass",),
+            varying=("step_sizes", "log_uniforms", "noise"),
         )
 
     def one_chain(self, inputs: MetropolisInputs, data: Sequence[Any]) -> MetropolisOutputs:
@@ -158,13 +156,9 @@ class MetropolisKernel:
             runs.last.energy,
         )
 
-    def __call__(self, inputs: MetropolisInputs, rng: np.random.Generator) -> MetropolisOutputs:
-        """Run one trajectory for each step size; all random numbers are inputs."""
-        return self._apart(self._compiled(self._joined(inputs)))
-
-    def batched(self, inputs: Sequence[MetropolisInputs]) -> list[MetropolisOutputs]:
-        """Run the trajectories of several chains at once."""
-        return [self._apart(x) for x in self._compiled.batched([*map(self._joined, inputs)])]
+    def __call__(self, inputs: Sequence[MetropolisInputs]) -> list[MetropolisOutputs]:
+        """Run one trajectory of each chain for each step size; all random numbers are inputs."""
+        return [self._apart(x) for [x] in self._compiled([[self._joined(x)] for x in inputs])]
 
     def _apart(self, outputs: MetropolisOutputs) -> MetropolisOutputs:
         parts = ("position", "velocity", "values")

@@ -29,7 +29,7 @@ def inputs_like(name: str, arrays: Tree) -> Tree:
 
 
 class CompiledMap:
-    """A compiled map from one named tuple of trees of arrays to another.
+    """A compiled map from one named tuple of trees of arrays to another, for chains of calls.
 
     Parameters
     ----------
@@ -40,13 +40,10 @@ class CompiledMap:
     function : JAXFunction, optional
         The function of the leaves of the inputs whose results are the leaves of the outputs; by
         default that of the graph.
-    held : collection of str
-        Fields of the inputs whose arrays are often identical objects, and never written to. JAX
-        receives one copy of an object as long as it stays the same: a copy takes ten microseconds,
-        as long as several small transitions.
     shareable : collection of str
-        Fields whose arrays several calls may share. If they are identical objects, a call for all
-        chains receives only one.
+        Fields whose arrays several chains may share, and which are never written to. If they are
+        identical objects, a call for all chains receives only one, and JAX one copy as long as it
+        stays the same: a copy takes ten microseconds, as long as several small transitions.
     varying : collection of str
         Fields that consecutive calls of a chain have each for itself; the others are those of the
         first call, except for fields of the outputs of the same name.
@@ -60,7 +57,6 @@ class CompiledMap:
         outputs: Any,
         *,
         function: JAXFunction | None = None,
-        held: Collection[str] = (),
         shareable: Collection[str] = (),
         varying: Collection[str] = (),
         chunk_length: int = 1,
@@ -77,34 +73,32 @@ class CompiledMap:
         self._flatten, self._rebuild = flattener(self._forms[0]), rebuilder(self._forms[1])
         places = _places_of_fields(inputs)
         # By leaf and by field, because they are read once per call.
-        self._held = [i for name in held for i in places[name]]
         self._shareable = [places[name] for name in shareable]
         self._copies: dict[int, tuple[np.ndarray, Any]] = {}
         self.chunk_length = chunk_length
-        chunk = None
-        if self.chunk_length > 1:
-            ends = _places_of_fields(outputs)
-            fields = [zip(places[name], ends[name], strict=True) for name in ends if name in places]
-            carried = tuple((i, self._output_places[end]) for field in fields for i, end in field)
-            chunk = Chunk(chunk_length, tuple(i for name in varying for i in places[name]), carried)
+        ends = _places_of_fields(outputs)
+        fields = [zip(places[name], ends[name], strict=True) for name in ends if name in places]
+        carried = tuple((i, self._output_places[end]) for field in fields for i, end in field)
+        chunk = Chunk(chunk_length, tuple(i for name in varying for i in places[name]), carried)
+        # Of a single chain all but these.
+        apart = {*chunk.varying, *(i for i, _ in carried)}
+        self._others = [i for i in range(len(leaves_of(inputs))) if i not in apart]
         self._many = BatchedCalls(self.function, chunk)
 
-    def __call__(self, inputs: Any) -> Any:
-        """Call the function on trees of NumPy arrays; return trees of NumPy arrays."""
-        arguments = self._arguments(inputs)
-        with in_double_precision():
-            self._copy(arguments, self._held)
-            # JAX returns before it has finished.
-            return self._outputs([np.asarray(x) for x in self.function(*arguments)])
-
-    def batched(self, inputs: Sequence[Any]) -> list[Any]:
-        """Call the function on several trees at once."""
-        return [outputs for [outputs] in self.in_chunks([[tree] for tree in inputs])]
-
-    def in_chunks(self, inputs: Sequence[Sequence[Any]]) -> list[list[Any]]:
-        """Call the function for several chains at once, several times for each.
+    def __call__(self, inputs: Sequence[Sequence[Any]]) -> list[list[Any]]:
+        """Call the function for some chains at once, some times in turn for each.
 
         At most :attr:`chunk_length` times. A call continues where the one before has ended.
+
+        Parameters
+        ----------
+        inputs : sequence of sequence of NamedTuple
+            Trees of NumPy arrays, for each chain those of each call.
+
+        Returns
+        -------
+        list of list of NamedTuple
+            Trees of NumPy arrays, in the same order.
         """
         calls = [[self._arguments(tree) for tree in trees] for trees in inputs]
         first, *others = [arguments[0] for arguments in calls]
@@ -115,7 +109,7 @@ class CompiledMap:
             for i in places
         ]
         is_common = [False] * len(first)
-        for i in common:
+        for i in common if others else self._others:
             is_common[i] = True
         with in_double_precision():
             self._copy(first, common)

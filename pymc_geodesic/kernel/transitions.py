@@ -50,7 +50,7 @@ class TransitionKernel:
         Whether all transitions of a call have the first step size. Functions of it, such as the
         damping of every entry, are then computed once. Only for kernels that count.
     makes_chunks : bool
-        Whether one call for several chains may stand for several in turn.
+        Whether one call may stand for several in turn.
     halves : {"all", "curved"}, optional
         Variables whose noise is estimated, together with gradients, from the two halves of a batch;
         see :class:`~pymc_geodesic.potential.HalvedEstimator`.
@@ -94,7 +94,6 @@ class TransitionKernel:
                 graphs=graphs_of(potential),
                 settings=(dynamics, noise_model, halves, blocks, joint.manifold, mass),
             ),
-            held=("parameters", "mass", "center", "fresh", "reference", "weights", "made"),
             shareable=("mass", "center", "weights", "made"),
             varying=("step_sizes", "noise", "rows", "fresh"),
             chunk_length=chunk_length_for(example) if makes_chunks else 1,
@@ -132,25 +131,20 @@ class TransitionKernel:
             shares_rows=self._shares_rows,
         )
 
-    def __call__(self, inputs: Inputs, rng: np.random.Generator) -> Outputs:
-        """Make the transitions; all random numbers are inputs, and the generator is not used."""
-        return self._apart(self._compiled(self._joined(inputs)))
-
-    def batched(self, inputs: Sequence[Inputs]) -> list[Outputs]:
-        """Make the transitions of several chains at once."""
-        return [self._apart(x) for x in self._compiled.batched([*map(self._joined, inputs)])]
-
     @property
     def most_calls(self) -> int:
-        """The largest number of calls that :meth:`in_chunks` can make."""
+        """The largest number of calls in turn."""
         return self._compiled.chunk_length
 
-    def in_chunks(self, inputs: Sequence[Sequence[Inputs]]) -> list[list[Outputs]]:
-        """Make several calls in turn for several chains at once.
+    def __call__(
+        self, inputs: Sequence[Sequence[Inputs]], rngs: Sequence[np.random.Generator]
+    ) -> list[list[Outputs]]:
+        """Make some calls in turn for some chains at once.
 
-        State and memory are those of a chain's first call; the others continue where it ends.
+        State and memory are those of a chain's first call; the others continue where it ends. All
+        random numbers are inputs, and the generators of the chains are not used.
         """
-        found = self._compiled.in_chunks([[*map(self._joined, calls)] for calls in inputs])
+        found = self._compiled([[*map(self._joined, calls)] for calls in inputs])
         return [[*map(self._apart, calls)] for calls in found]
 
     @property

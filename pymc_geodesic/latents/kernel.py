@@ -139,7 +139,7 @@ class LocalKernel:
 
     def __call__(self, inputs: LocalInputs) -> LocalOutputs:
         """Sample the local variables of one batch."""
-        return self._compiled(inputs)
+        return self._compiled([[inputs]])[0][0]
 
     def one_chain(self, inputs: LocalInputs, data: Sequence[Any]) -> LocalOutputs:
         """Sample the local variables of a batch: a pure function that JAX can trace.

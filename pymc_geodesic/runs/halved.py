@@ -14,7 +14,6 @@ from pymc_geodesic.runs.starts import InitialValues, RandomSeed, begin_chains, s
 from pymc_geodesic.sampling.advance import prepare
 from pymc_geodesic.sampling.chain import GradientChain
 from pymc_geodesic.sampling.coupled import paired, require_halvable, run_pairs
-from pymc_geodesic.sampling.moves import together
 from pymc_geodesic.sampling.run import Arrays, run
 from pymc_geodesic.step_methods.stochastic import StochasticStep
 
@@ -88,7 +87,7 @@ def halve(
     )
     if tune:
         chains, _, _ = run(sampler, chains, tune, chain_method="vectorized", thin=tune)
-    prepare(sampler, chains, drive=together)
+    prepare(sampler, chains)
     moved = cast(list[GradientChain], chains)
     require_halvable(sampler, moved[0])
     pairs = paired(moved)

@@ -13,8 +13,7 @@ import numpy as np
 from pymc.exceptions import SamplingError
 
 from pymc_geodesic.kernel.host_gradient import HostGradient
-from pymc_geodesic.sampling.chain import Chain, Settings
-from pymc_geodesic.sampling.moves import Drive, Moves, alone, one_by_one
+from pymc_geodesic.sampling.chain import Chain, ChainFailure, Settings, failing
 from pymc_geodesic.sampling.problem import Problem
 
 __all__ = ["Sampler", "advance", "begin", "next_draw", "place", "prepare"]
@@ -55,24 +54,20 @@ class Sampler(Protocol):
         """Return the draws before which :meth:`adapt` changes something, except the first."""
         ...
 
-    def draw(self, chain: Any) -> Moves[dict[str, Any]]:
-        """Move a chain by a draw; return its statistics."""
-        ...
-
     def draws_at_once(self, chain: Any) -> int:
-        """Return how many draws :meth:`draws` may make now; 0 if a draw needs calls of its own."""
+        """Return how many draws :meth:`draws` may make now."""
         ...
 
-    def draws(self, chain: Any, n_draws: int) -> Moves[Iterator[dict[str, Any]]]:
-        """Make several draws; return what moves a chain by one at a time, with its statistics."""
+    def draws(self, chains: Sequence[Any], n_draws: int) -> list[Iterator[dict[str, Any]]]:
+        """Make some draws; return what moves each chain by one at a time, with its statistics."""
         ...
 
     def stop_tuning(self, chain: Any) -> None:
         """End the tuning phase of a chain."""
         ...
 
-    def trial(self, chain: Any) -> Moves[float]:
-        """Return the energy of a chain; NaN if the gradient is not finite."""
+    def trial(self, chains: Sequence[Any]) -> list[float]:
+        """Return the energy of each chain; NaN if the gradient is not finite."""
         ...
 
     def types(self, chain: Any) -> dict[str, tuple[Any, list | None]]:
@@ -178,18 +173,33 @@ def advance(
 
 def next_draw(sampler: Sampler, chain: Chain) -> dict[str, Any]:
     """Move a chain by a draw; return its statistics."""
-    if not chain.is_checked:
-        alone(_require_start(sampler, chain))
-    sampler.adapt([chain])
-    return alone(sampler.draw(chain))
+    try:
+        _be_ready(sampler, [chain])
+        [drawn] = sampler.draws([chain], 1)
+        return next(drawn)
+    except ChainFailure as failure:
+        error = failure.__cause__
+    # There is no other chain from which its number would tell it.
+    assert error is not None, "`failing` gives failures their causes"
+    raise error
 
 
-def prepare(sampler: Sampler, chains: Sequence[Chain], *, drive: Drive = one_by_one) -> None:
-    """Check starts and tune before a draw of chains of equal length, for all of them together."""
+def prepare(sampler: Sampler, chains: Sequence[Chain]) -> None:
+    """Check starts and tune before a draw of chains of equal length, for all of them together.
+
+    Raises
+    ------
+    ChainFailure
+        If a chain cannot start.
+    """
     for chain in chains:
         _end_tuning(sampler, chain)
+    _be_ready(sampler, chains)
+
+
+def _be_ready(sampler: Sampler, chains: Sequence[Chain]) -> None:
     if not all(chain.is_checked for chain in chains):
-        drive([_require_start(sampler, chain) for chain in chains])
+        _require_starts(sampler, chains)
     sampler.adapt(chains)
 
 
@@ -212,17 +222,19 @@ def _end_tuning(sampler: Sampler, chain: Chain) -> None:
         sampler.stop_tuning(chain)
 
 
-def _require_start(sampler: Sampler, chain: Chain) -> Moves[None]:
+def _require_starts(sampler: Sampler, chains: Sequence[Chain]) -> None:
     problem = sampler.problem
-    if found := problem.off_manifold(chain.values):
-        name, why = found
-        raise SamplingError(
-            f"The start of `{name}` is not on its manifold: {why}. Pass a value on the manifold as "
-            "`initvals`, or leave out the start."
-        )
-    point = chain.point
-    problem.data_checks.check_start(point)
-    energy = yield from sampler.trial(chain)
-    if not np.isfinite(energy):
-        raise problem.impossible_start(point, energy)
-    chain.is_checked = True
+    for number, chain in enumerate(chains):
+        with failing(number):
+            if found := problem.off_manifold(chain.values):
+                name, why = found
+                raise SamplingError(
+                    f"The start of `{name}` is not on its manifold: {why}. Pass a value on the "
+                    "manifold as `initvals`, or leave out the start."
+                )
+            problem.data_checks.check_start(chain.point)
+    for number, (chain, energy) in enumerate(zip(chains, sampler.trial(chains), strict=True)):
+        with failing(number):
+            if not np.isfinite(energy):
+                raise problem.impossible_start(chain.point, energy)
+        chain.is_checked = True

@@ -1,10 +1,10 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Calls of the kernels of a step: inputs, the trial before a chain, the choice of the kernel."""
+"""Calls of the kernels of a step: their inputs, and the choice of the kernel."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from copy import copy
 from typing import Any
 
@@ -12,7 +12,7 @@ import numpy as np
 
 from pymc_geodesic.algorithms.algorithm import Algorithm, Kernel
 from pymc_geodesic.kernel.building import quick_building
-from pymc_geodesic.kernel.interface import Inputs, Outputs
+from pymc_geodesic.kernel.interface import Inputs
 from pymc_geodesic.kernel.padding import padded_length
 from pymc_geodesic.kernel.streams import BatchStream, draw_noise, reader_of
 from pymc_geodesic.kernel.transitions import TransitionKernel
@@ -22,9 +22,7 @@ from pymc_geodesic.potential.read_noise import noise_model
 from pymc_geodesic.sampling.batch_options import BatchOptions, can_damp, can_halve
 from pymc_geodesic.sampling.chain import GradientChain
 from pymc_geodesic.sampling.inputs import Randomness, center_of, is_controlled, weights_of
-from pymc_geodesic.sampling.moves import KernelCall, Moves
 from pymc_geodesic.sampling.problem import Problem
-from pymc_geodesic.sampling.statistics import merged
 from pymc_geodesic.schedules import ConstantSchedule
 
 __all__ = ["Calls"]
@@ -86,29 +84,38 @@ class Calls:
         rows = draw(chain.rng, length, self.reader, reuses=reuses, weights=weights)
         return Randomness(noise, rows, fresh)
 
-    def make(
-        self, chain: GradientChain, step_sizes: np.ndarray, randomness: Randomness | None = None
-    ) -> Moves[tuple[Outputs, dict[str, float]]]:
-        """Make transitions; move the chain, and return statistics of latents.
+    def asked(
+        self,
+        chain: GradientChain,
+        step_sizes: np.ndarray,
+        *,
+        randomness: Randomness | None,
+        statistics: list[dict[str, float]],
+    ) -> Iterator[Inputs]:
+        """Yield inputs of one call after another, from where the chain is when each is asked for.
 
         Noise and rows are drawn unless they are given.
+
+        Parameters
+        ----------
+        chain : GradientChain
+            The chain, whose generator and position in the data move.
+        step_sizes : ndarray, shape (times, transitions)
+            Step sizes of the transitions that have noise and rows drawn at once.
+        randomness : Randomness or None
+            These, for the only time.
+        statistics : list
+            Takes those of local variables, each time.
         """
-        length = len(step_sizes)
-        randomness = randomness or self.randomness(chain, length)
-        drawn = self.problem.draw_latents(self.latents, chain, randomness.rows, chain.rng)
-        chain.values |= drawn.values
-        outputs, lengths = [], []
-        for part in self.parts(length):
-            inputs = self.inputs(
-                chain, drawn.arrays, step_sizes=step_sizes[part], randomness=randomness.part(part)
-            )
-            made = yield KernelCall(self.kernel_of(chain), inputs, chain.rng)
-            chain.state, chain.memory = made.state, tuple(made.memory)
-            outputs.append(made)
-            lengths.append(len(inputs.step_sizes))
-        chain.values |= self.problem.named(made.values)
-        chain.n_transitions += length
-        return merged(outputs, lengths), drawn.statistics
+        for steps in step_sizes:
+            given = randomness or self.randomness(chain, len(steps))
+            drawn = self.problem.draw_latents(self.latents, chain, given.rows, chain.rng)
+            chain.values |= drawn.values
+            statistics.append(drawn.statistics)
+            for part in self.parts(len(steps)):
+                yield self.inputs(
+                    chain, drawn.arrays, step_sizes=steps[part], randomness=given.part(part)
+                )
 
     def makes_chunks(self, chain: GradientChain) -> bool:
         """Whether only the kernel and its random inputs lead from one draw to the next."""
@@ -128,23 +135,14 @@ class Calls:
         transitions = np.arange(begin, begin + n_draws * settings.n_steps)
         return np.asarray(settings.schedule(transitions), dtype=settings.dtype)
 
-    def trial(self, chain: GradientChain, *, is_start: bool = False) -> Moves[float]:
-        """Make transitions too short to move, on the first rows of the data; return the energy.
-
-        It is NaN if the gradient is not finite. The chain does not change. At the start of a
-        chain, the algorithm may raise an error.
-        """
+    def of_trial(self, chain: GradientChain) -> tuple[Inputs, bool]:
+        """Return inputs of transitions that do not move, and whether local energies are finite."""
         n_steps = self.length(chain)
         rows = chain.batches.trial(n_steps, self.reader)
         # A separate generator, so that a chain that is resumed and checked again continues exactly.
         rng = np.random.default_rng(0)
         drawn = self.problem.draw_latents(self.latents, chain, rows, rng, trial=True)
-        inputs = self._without_moving(chain, drawn.arrays, n_steps, rows)
-        kernel = self.kernel_of(chain)
-        if is_start and self.algorithm.check_start is not None:
-            self.algorithm.check_start(kernel, inputs, self.problem.variables)
-        outputs = yield KernelCall(kernel, inputs, rng)
-        return np.nan if bool(outputs.diverging) or not drawn.finite else float(outputs.energy)
+        return self._without_moving(chain, drawn.arrays, n_steps, rows), drawn.finite
 
     def kernel_of(self, chain: GradientChain) -> Kernel:
         """Return the kernel for the present estimator and number of transitions."""
@@ -260,6 +258,3 @@ class Calls:
         self.__dict__.update(state)
         if self.problem.has_graph:
             self.noise = self._noise_model()
-
-
-"""The draws for a batch if nothing is local."""

@@ -4,7 +4,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -14,7 +15,6 @@ import numpy as np
 from pymc.step_methods.step_sizes import DualAverageAdaptation
 
 from pymc_geodesic.kernel.streams import BatchStream
-from pymc_geodesic.kernel.trees import leaves_of
 from pymc_geodesic.latents.gmc import LocalState
 from pymc_geodesic.mass import Mass
 from pymc_geodesic.run_record import ModesRecord
@@ -26,7 +26,43 @@ from pymc_geodesic.tuning.self_tuner import Center, Findings
 from pymc_geodesic.tuning.thermostat_settling import ThermostatSettling
 from pymc_geodesic.tuning.velocity_moments import VelocityMoments
 
-__all__ = ["Chain", "ExactChain", "GradientChain", "Settings", "Tuning", "tuning_of"]
+__all__ = [
+    "Chain",
+    "ChainFailure",
+    "ExactChain",
+    "GradientChain",
+    "Settings",
+    "Tuning",
+    "failing",
+    "tuning_of",
+]
+
+
+class ChainFailure(Exception):
+    """One of several chains failed; the cause is the error itself.
+
+    Parameters
+    ----------
+    chain : int
+        Index of the chain.
+    """
+
+    def __init__(self, chain: int) -> None:
+        super().__init__(f"Chain {chain} failed.")
+        self.chain = chain
+
+    def __reduce__(self) -> tuple[type[ChainFailure], tuple[int]]:
+        """Make the error picklable, so that another process can raise it."""
+        return type(self), (self.chain,)
+
+
+@contextmanager
+def failing(number: int) -> Iterator[None]:
+    """Raise an error as that of one of several chains."""
+    try:
+        yield
+    except Exception as error:
+        raise ChainFailure(number) from error
 
 
 @dataclass(frozen=True)
@@ -204,11 +240,6 @@ class Chain:
         """PyMC's values of all variables."""
         return self.others | self.values
 
-    @property
-    def unwritten(self) -> list[np.ndarray]:
-        """Arrays that are replaced but never written to, which copies of the chain may share."""
-        return [*leaves_of(self.state), *self.values.values()]
-
 
 @dataclass(kw_only=True)
 class GradientChain(Chain):
@@ -236,12 +267,6 @@ class GradientChain(Chain):
     tuning: Tuning | None = None
     settling: ThermostatSettling | None = None
     window: list[list[np.ndarray]] = field(default_factory=list)
-
-    @property
-    def unwritten(self) -> list[np.ndarray]:
-        """Arrays that are replaced but never written to, which copies of the chain may share."""
-        reference = self.monitors.reference
-        return [*super().unwritten, *reference.arrays, *reference.mean]
 
 
 def tuning_of(chain: GradientChain) -> Tuning:

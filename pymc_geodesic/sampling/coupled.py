@@ -26,7 +26,7 @@ import numpy as np
 
 from pymc_geodesic.sampling.chain import GradientChain
 from pymc_geodesic.sampling.inputs import Randomness
-from pymc_geodesic.sampling.moves import Moves, together
+from pymc_geodesic.sampling.moves import make
 from pymc_geodesic.sampling.run import Arrays
 from pymc_geodesic.sampling.stochastic import StochasticSampler
 from pymc_geodesic.schedules import ConstantSchedule
@@ -133,8 +133,7 @@ def run_pairs(
     rows: tuple[list[list], list[list]] = ([], [])
     n_diverging = 0
     for _ in range(n_draws):
-        moves = [_draw(sampler, pair, coupled=coupled) for pair in pairs]
-        n_diverging += sum(together(moves))
+        n_diverging += _draw(sampler, pairs, coupled=coupled)
         for of_draw, chains in zip(rows, zip(*pairs, strict=True), strict=True):
             of_draw.append([dict(chain.values) for chain in chains])
     coarse, fine = (_arrays(of_draw) for of_draw in rows)
@@ -150,19 +149,25 @@ def _arrays(rows: list[list]) -> Arrays:
     }
 
 
-def _draw(sampler: StochasticSampler, pair: Pair, *, coupled: bool) -> Moves[int]:
-    """Make one draw of both chains; return how many of them had to undo a transition."""
-    calls, n_steps = sampler.calls, pair.coarse.settings.n_steps
-    halves = [calls.randomness(pair.fine, n_steps) for _ in range(2)]
+def _draw(sampler: StochasticSampler, pairs: Sequence[Pair], *, coupled: bool) -> int:
+    """Make one draw of all chains; return how many of them had to undo a transition."""
+    calls, n_steps = sampler.calls, pairs[0].coarse.settings.n_steps
+    coarse, fine = map(list, zip(*pairs, strict=True))
+    halves = [[calls.randomness(chain, n_steps) for _ in range(2)] for chain in fine]
     if coupled:
-        first = _coarse(*halves, steps_per_batch=calls.batches.steps_per_batch)
+        steps_per_batch = calls.batches.steps_per_batch
+        given = [_coarse(*both, steps_per_batch=steps_per_batch) for both in halves]
     else:
-        first = calls.randomness(pair.coarse, n_steps)
+        given = [calls.randomness(chain, n_steps) for chain in coarse]
+    first, second = zip(*halves, strict=True)
     diverging = []
-    for chain, randomness in ((pair.coarse, first), *((pair.fine, half) for half in halves)):
-        outputs, _ = yield from calls.make(chain, calls.step_sizes(chain), randomness)
-        diverging.append(bool(outputs.diverging))
-    return diverging[0] + max(diverging[1:])
+    for chains, randomness in ((coarse, given), (fine, first), (fine, second)):
+        made = [outputs for [(outputs, _)] in make(calls, chains, randomness=randomness)]
+        diverging.append(np.array([bool(outputs.diverging) for outputs in made]))
+        for chain, outputs in zip(chains, made, strict=True):
+            chain.values |= sampler.problem.named(outputs.values)
+    of_coarse, before, after = diverging
+    return int(of_coarse.sum() + (before | after).sum())
 
 
 def _coarse(first: Randomness, second: Randomness, *, steps_per_batch: int) -> Randomness:

@@ -14,12 +14,15 @@ import numpy as np
 from pymc.stats.convergence import SamplerWarning
 from pymc.step_methods.step_sizes import DualAverageAdaptation
 
-from pymc_geodesic.algorithms.metropolis import MetropolisInputs, MetropolisKernel
+from pymc_geodesic.algorithms.metropolis import (
+    MetropolisInputs,
+    MetropolisKernel,
+    MetropolisOutputs,
+)
 from pymc_geodesic.kernel.streams import draw_noise
 from pymc_geodesic.latents.latents import LOCAL_STATISTICS, NOTHING, Drawn
 from pymc_geodesic.manifolds import Point, Product
-from pymc_geodesic.sampling.chain import ExactChain, Settings
-from pymc_geodesic.sampling.moves import KernelCall, Moves
+from pymc_geodesic.sampling.chain import ExactChain, Settings, failing
 from pymc_geodesic.sampling.news import divergence_of
 from pymc_geodesic.sampling.problem import Problem
 from pymc_geodesic.schedules import ConstantSchedule
@@ -113,20 +116,27 @@ class ExactSampler:
         return []
 
     def draws_at_once(self, chain: ExactChain) -> int:
-        """Return none: the step size is adapted after each draw."""
-        return 0
+        """Return one: the step size is adapted after each draw."""
+        return 1
 
-    def draws(self, chain: ExactChain, n_draws: int) -> Moves[Iterator[dict[str, Any]]]:
-        """Make the one draw that can be made at once."""
-        return iter([(yield from self.draw(chain))])
+    def draws(self, chains: Sequence[ExactChain], n_draws: int) -> list[Iterator[dict[str, Any]]]:
+        """Make the trajectories of one draw; return what moves each chain, with its statistics."""
+        asked = []
+        for number, chain in enumerate(chains):
+            with failing(number):
+                asked.append(self._asked(chain))
+        made = self._kernel([inputs for inputs, _, _ in asked])
+        return [
+            iter([self._moved(chain, outputs, step_size=step_size) | local])
+            for chain, outputs, (_, step_size, local) in zip(chains, made, asked, strict=True)
+        ]
 
-    def draw(self, chain: ExactChain) -> Moves[dict[str, Any]]:
-        """Make the trajectories of one draw; move the chain, and return statistics."""
+    def _asked(self, chain: ExactChain) -> tuple[MetropolisInputs, float, dict[str, float]]:
+        """Return the inputs of a draw, its step size, and statistics of local variables."""
         drawn = self.problem.draw_latents(self.latents, chain, [], chain.rng)
         chain.values |= drawn.values
-        adaptation, dtype = chain.step_size_adaptation, self.problem.dtype
-        n_steps = self.options.n_steps
-        tuned = min(float(adaptation.current(chain.tune)), self._longest_step)
+        dtype, n_steps = self.problem.dtype, self.options.n_steps
+        tuned = min(float(chain.step_size_adaptation.current(chain.tune)), self._longest_step)
         step_size = self.options.step_size or tuned
         spread = self.options.jitter * chain.rng.uniform(-1, 1, n_steps)
         inputs = MetropolisInputs(
@@ -137,7 +147,12 @@ class ExactSampler:
             noise=draw_noise(chain.rng, n_steps, self._shapes, dtype),
             mass=_mass_arrays(chain),
         )
-        outputs = yield KernelCall(self._kernel, inputs, chain.rng)
+        return inputs, step_size, drawn.statistics
+
+    def _moved(
+        self, chain: ExactChain, outputs: MetropolisOutputs, *, step_size: float
+    ) -> dict[str, Any]:
+        """Move a chain by the draw that was made; return its statistics."""
         chain.state = ExactState(tuple(outputs.position))
         chain.values |= dict(zip(self.problem.names, outputs.values, strict=True))
         acceptance, energy = float(outputs.acceptance_rate), float(outputs.energy)
@@ -146,9 +161,9 @@ class ExactSampler:
                 outputs.values, outputs.velocity, tune=chain.tune, acceptance=acceptance
             )
         if self.options.step_size is None and chain.tune:
-            adaptation.update(acceptance, chain.tune)
+            chain.step_size_adaptation.update(acceptance, chain.tune)
         chain.n_drawn += 1
-        chain.n_transitions += n_steps
+        chain.n_transitions += self.options.n_steps
         potential, diverging = float(outputs.potential), bool(outputs.diverging)
         stats = {
             "step_size": step_size,
@@ -164,7 +179,7 @@ class ExactSampler:
             ),
         }
         learned = {} if chain.mass_adaptation is None else chain.mass_adaptation.statistics
-        return stats | learned | drawn.statistics
+        return stats | learned
 
     def types(self, chain: ExactChain) -> dict[str, tuple[Any, list | None]]:
         """Return the type of every statistic, as PyMC requires."""
@@ -178,13 +193,16 @@ class ExactSampler:
         types |= {"diverging": (bool, []), "warning": (SamplerWarning, None)}
         return types
 
-    def trial(self, chain: ExactChain) -> Moves[float]:
-        """Make trajectories too short to move; return the energy, which may be NaN."""
-        rng = np.random.default_rng(0)
-        drawn = self.problem.draw_latents(self.latents, chain, [], rng, trial=True)
-        n_steps = self.options.n_steps
-        outputs = yield KernelCall(self._kernel, self._trial_inputs(chain, n_steps, drawn), rng)
-        return np.nan if bool(outputs.diverging) or not drawn.finite else float(outputs.potential)
+    def trial(self, chains: Sequence[ExactChain]) -> list[float]:
+        """Make trajectories too short to move; return the energies, which may be NaN."""
+        n_steps, rng = self.options.n_steps, np.random.default_rng
+        drawn = [self.problem.draw_latents(self.latents, x, [], rng(0), trial=True) for x in chains]
+        pairs = [*zip(chains, drawn, strict=True)]
+        made = self._kernel([self._trial_inputs(chain, n_steps, x) for chain, x in pairs])
+        return [
+            np.nan if bool(outputs.diverging) or not x.finite else float(outputs.potential)
+            for outputs, x in zip(made, drawn, strict=True)
+        ]
 
     def _trial_inputs(self, chain: ExactChain, n_steps: int, drawn: Drawn) -> MetropolisInputs:
         return MetropolisInputs(

@@ -1,133 +1,166 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""A draw as a generator: it requests calls of kernels, and the driver sends back their outputs.
+"""Some draws of some chains by one call of a kernel.
 
-A chain does not know whether its kernel is called for it alone or for all chains at once.
+What happens on the host between two calls takes as long as a call for a small model. So one call
+makes as many draws as it may, of all chains that it is made for: a single draw of a single chain,
+which PyMC asks for, is the smallest number of both.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Generator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from itertools import batched, islice
+from typing import Any
 
 import numpy as np
 
-__all__ = ["ChainFailure", "Drive", "KernelCall", "Moves", "alone", "one_by_one", "together"]
+from pymc_geodesic.algorithms.algorithm import Kernel
+from pymc_geodesic.kernel.interface import Inputs, Outputs
+from pymc_geodesic.sampling.calls import Calls
+from pymc_geodesic.sampling.chain import GradientChain, failing
+from pymc_geodesic.sampling.inputs import Randomness
+from pymc_geodesic.sampling.statistics import averaged, merged
+
+__all__ = ["Made", "draws_at_once", "make", "trial"]
+
+type Made = list[tuple[Outputs, dict[str, float]]]
+"""For each draw of a chain what the kernel returns, and statistics of local variables."""
 
 
-class KernelCall(NamedTuple):
-    """A request of a chain for a call of a kernel.
-
-    Attributes
-    ----------
-    kernel : kernel
-        The kernel.
-    inputs : NamedTuple or list of NamedTuple
-        Inputs of the call, or with ``in_chunks`` those of each of several draws.
-    rng : numpy.random.Generator
-        Source of random numbers of kernels that draw some.
-    in_chunks : bool
-        Whether several draws are asked for, which only :func:`together` can answer.
-    """
-
-    kernel: Any
-    inputs: Any
-    rng: np.random.Generator
-    in_chunks: bool = False
-
-
-type Moves[T] = Generator[KernelCall, Any, T]
-"""Yields calls, is sent their outputs, and returns a result."""
-
-type Drive = Callable[[Sequence[Moves[Any]]], list[Any]]
-"""Brings the moves of several chains to their ends; returns their results."""
-
-
-class ChainFailure(Exception):
-    """One of several chains failed; the cause is the error itself.
+def draws_at_once(calls: Calls, chain: GradientChain, stages: Sequence[int]) -> int:
+    """Return how many draws of a chain one call may make now.
 
     Parameters
     ----------
-    chain : int
-        Index of the chain.
+    calls : Calls
+        The kernels of the chain's step.
+    chain : GradientChain
+        A chain that is ready for its next draw.
+    stages : sequence of int
+        Draws before which tuning changes something.
     """
-
-    def __init__(self, chain: int) -> None:
-        super().__init__(f"Chain {chain} failed.")
-        self.chain = chain
-
-    def __reduce__(self) -> tuple[type[ChainFailure], tuple[int]]:
-        """Make the error picklable, so that another process can raise it."""
-        return type(self), (self.chain,)
-
-
-def alone[T](moves: Moves[T]) -> T:
-    """Complete the moves of one chain."""
-    try:
-        call = next(moves)
-        while True:
-            call = moves.send(call.kernel(call.inputs, call.rng))
-    except StopIteration as end:
-        return end.value
+    if not calls.makes_chunks(chain):
+        return 1
+    until = [chain.monitors.reference.until_change]
+    if chain.tune:
+        until.append(chain.tuning_draws - chain.n_drawn)
+        until += [stage - chain.n_drawn for stage in stages if stage > chain.n_drawn]
+        if chain.settling is not None:
+            until.append(chain.settling.until_change)
+    parts = calls.parts(calls.length(chain))
+    return max(1, int(min(calls.kernel_of(chain).most_calls // len(parts), *until)))
 
 
-def one_by_one[T](moves: Sequence[Moves[T]]) -> list[T]:
-    """Complete the moves of several chains, one chain after another.
+def make(
+    calls: Calls,
+    chains: Sequence[GradientChain],
+    n_draws: int = 1,
+    *,
+    randomness: Sequence[Randomness] | None = None,
+) -> list[Made]:
+    """Make the transitions of some draws of chains, which end at the last.
 
-    Raises
-    ------
-    ChainFailure
-        If a chain fails.
-    """
-    results = []
-    for number, move in enumerate(moves):
-        try:
-            results.append(alone(move))
-        except Exception as error:
-            raise ChainFailure(number) from error
-    return results
+    Parameters
+    ----------
+    calls : Calls
+        The kernels of the chains' step.
+    chains : sequence of GradientChain
+        The chains.
+    n_draws : int
+        Draws of each chain, as many as :func:`draws_at_once` allows.
+    randomness : sequence of Randomness, optional
+        Noise and rows of the one draw of each chain; by default its generator draws them.
 
-
-def together[T](moves: Sequence[Moves[T]]) -> list[T]:
-    """Complete the moves of several chains, with one call of a kernel for all of them.
-
-    Kernels that cannot be called for several chains are called for each.
+    Returns
+    -------
+    list of Made
+        Those of each chain.
 
     Raises
     ------
     ChainFailure
         If a chain fails. An error of a call for several chains is raised unchanged.
     """
-    results: dict[int, T] = {}
+    kernels = [calls.kernel_of(chain) for chain in chains]
+    outputs: list[list[Outputs]] = [[] for _ in chains]
+    local: list[list[dict[str, float]]] = [[] for _ in chains]
+    step_sizes = [calls.step_sizes(chain, n_draws) for chain in chains]
+    asked = [
+        calls.asked(
+            chain,
+            step_sizes[i].reshape(-1, calls.length(chain)),
+            randomness=None if randomness is None else randomness[i],
+            statistics=local[i],
+        )
+        for i, chain in enumerate(chains)
+    ]
+    while True:
+        inputs = []
+        for number, (kernel, rest) in enumerate(zip(kernels, asked, strict=True)):
+            with failing(number):
+                inputs.append([*islice(rest, kernel.most_calls)])
+        if not any(inputs):
+            break
+        found = _called(kernels, inputs, [chain.rng for chain in chains])
+        for chain, before, made in zip(chains, outputs, found, strict=True):
+            before += made
+            if made:
+                chain.state, chain.memory = made[-1].state, tuple(made[-1].memory)
+    for chain, sizes in zip(chains, step_sizes, strict=True):
+        chain.n_transitions += sizes.size
+    return [
+        [*zip(_by_draw(made, n_draws, merged), _by_draw(known, n_draws, averaged), strict=True)]
+        for made, known in zip(outputs, local, strict=True)
+    ]
 
-    def proceed(number: int, outputs: Any) -> KernelCall | None:
-        """Send a chain its outputs; return its next request."""
-        try:
-            return moves[number].send(outputs)
-        except StopIteration as end:
-            results[number] = end.value
-        except Exception as error:
-            raise ChainFailure(number) from error
-        return None
 
-    asked = [(number, proceed(number, None)) for number in range(len(moves))]
-    while waiting := [(number, call) for number, call in asked if call is not None]:
-        alike: dict[int, list[tuple[int, KernelCall]]] = defaultdict(list)
-        for number, call in waiting:
-            alike[id(call.kernel)].append((number, call))
-        asked = []
-        for group in alike.values():
-            answers = _answered([call for _, call in group])
-            pairs = zip(group, answers, strict=True)
-            asked += [(number, proceed(number, outputs)) for (number, _), outputs in pairs]
-    return [results[number] for number in range(len(moves))]
+def _by_draw(items: Sequence[Any], n_draws: int, join: Any) -> list[Any]:
+    return [join(some) for some in batched(items, len(items) // n_draws)]
 
 
-def _answered(calls: Sequence[KernelCall]) -> list[Any]:
-    kernel = calls[0].kernel
-    if calls[0].in_chunks:
-        return kernel.in_chunks([call.inputs for call in calls])
-    if len(calls) > 1 and hasattr(kernel, "batched"):
-        return kernel.batched([call.inputs for call in calls])
-    return [kernel(call.inputs, call.rng) for call in calls]
+def _called(
+    kernels: Sequence[Kernel],
+    inputs: Sequence[Sequence[Inputs]],
+    rngs: Sequence[np.random.Generator],
+) -> list[list[Outputs]]:
+    """Call the kernels of chains, once for those that have the same and equally many calls."""
+    alike: dict[tuple[int, int], list[int]] = defaultdict(list)
+    for number, (kernel, calls) in enumerate(zip(kernels, inputs, strict=True)):
+        if calls:
+            alike[id(kernel), len(calls)].append(number)
+    found: list[list[Outputs]] = [[] for _ in kernels]
+    for numbers in alike.values():
+        made = kernels[numbers[0]]([inputs[i] for i in numbers], [rngs[i] for i in numbers])
+        for number, outputs in zip(numbers, made, strict=True):
+            found[number] = outputs
+    return found
+
+
+def trial(calls: Calls, chains: Sequence[GradientChain], *, is_start: bool = False) -> list[float]:
+    """Make transitions too short to move, on the first rows of the data; return the energies.
+
+    They are NaN if the gradient is not finite. The chains do not change. At the start of a chain,
+    the algorithm may raise an error.
+
+    Raises
+    ------
+    ChainFailure
+        If a chain fails.
+    """
+    kernels, inputs, finite = [], [], []
+    for number, chain in enumerate(chains):
+        with failing(number):
+            kernels.append(calls.kernel_of(chain))
+            asked, is_finite = calls.of_trial(chain)
+            if is_start and calls.algorithm.check_start is not None:
+                calls.algorithm.check_start(kernels[-1], asked, calls.problem.variables)
+            inputs.append([asked])
+            finite.append(is_finite)
+    # Separate generators, so that a chain that is resumed and checked again continues exactly.
+    found = _called(kernels, inputs, [np.random.default_rng(0) for _ in chains])
+    return [
+        float(outputs.energy) if known and not bool(outputs.diverging) else np.nan
+        for [outputs], known in zip(found, finite, strict=True)
+    ]

@@ -12,8 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 from pymc_geodesic.sampling.advance import Sampler, prepare
-from pymc_geodesic.sampling.chain import Chain
-from pymc_geodesic.sampling.moves import ChainFailure, Drive, alone, one_by_one, together
+from pymc_geodesic.sampling.chain import Chain, ChainFailure, failing
 
 __all__ = ["Arrays", "ChainMethod", "run"]
 
@@ -22,8 +21,6 @@ ChainMethod = Literal["vectorized", "sequential"]
 
 Arrays = dict[str, np.ndarray]
 """Arrays by name, ``(chain, draw, ...)``."""
-
-DRIVES: dict[ChainMethod, Drive] = {"vectorized": together, "sequential": one_by_one}
 
 
 def run(
@@ -83,80 +80,47 @@ def run(
     >>> draws["x"].shape, statistics["diverging"].shape
     ((4, 10, 2), (4, 10))
     """
-    moved = _copied(chains)
+    # Arrays that chains share, such as a mass, are shared by the copies too.
+    moved: list[Chain] = pickle.loads(pickle.dumps(list(chains)))
     rows = _Rows(sampler, moved, n_draws // thin, thin=thin, names=names)
-    if sampler.reads_stream:
-        _run_one_after_another(sampler, moved, n_draws, rows)
-    else:
-        draw, drive = 0, DRIVES[chain_method]
-        while draw < n_draws:
-            prepare(sampler, moved, drive=drive)
-            if drive is together and len(moved) > 1:
-                n_at_once = min(n_draws - draw, *map(sampler.draws_at_once, moved))
-            else:
-                n_at_once = 0
-            _make(sampler, moved, n_at_once, drive=drive, rows=rows, first=draw)
-            draw += max(1, n_at_once)
-    return moved, rows.draws, rows.statistics
-
-
-def _make(
-    sampler: Sampler,
-    chains: Sequence[Chain],
-    n_at_once: int,
-    *,
-    drive: Drive,
-    rows: _Rows,
-    first: int,
-) -> None:
-    """Make draws of all chains at once, or one, and store them as ``first`` and following."""
-    if not n_at_once:
-        found = [iter([stats]) for stats in drive([sampler.draw(chain) for chain in chains])]
-    else:
-        found = drive([sampler.draws(chain, n_at_once) for chain in chains])
-    for number, (chain, statistics) in enumerate(zip(chains, found, strict=True)):
-        try:
-            for draw, stats in enumerate(statistics, start=first):
-                rows.put(number, draw, chain, stats)
-        except Exception as error:
-            raise ChainFailure(number) from error
-
-
-def _copied(chains: Sequence[Chain]) -> list[Chain]:
-    """Copy chains together; arrays that they share, such as a mass, are shared by the copies too.
-
-    Pickling takes a fifth of the time of ``deepcopy``, which visits each of many numbers. Arrays
-    that are never written to are not copied at all.
-    """
-    buffers: list[pickle.PickleBuffer] = []
-    pickled = pickle.dumps(list(chains), protocol=5, buffer_callback=buffers.append)
-    shared = {np.asarray(x).ctypes.data for chain in chains for x in chain.unwritten}
-    return pickle.loads(pickled, buffers=[_part(x.raw(), shared) for x in buffers])
-
-
-def _part(raw: memoryview, shared: Collection[int]) -> memoryview | bytearray:
-    """Copy the memory of an array unless it can, or may, be shared."""
-    if raw.readonly or not raw.nbytes or np.frombuffer(raw, "uint8").ctypes.data in shared:
-        return raw
-    return bytearray(raw)
-
-
-def _run_one_after_another(
-    sampler: Sampler, chains: Sequence[Chain], n_draws: int, rows: _Rows
-) -> None:
-    """Move one chain after another from stage to stage: a loader may allow only one reader."""
+    numbers = [*range(len(moved))]
+    # A loader may allow only one reader.
+    are_apart = chain_method == "sequential" or sampler.reads_stream
+    groups = [[number] for number in numbers] if are_apart else [numbers]
     first = chains[0].n_drawn
     stages = sorted({n - first for n in sampler.stages(chains[0]) if first < n < first + n_draws})
     for begin, end in zip([0, *stages], [*stages, n_draws], strict=True):
-        prepare(sampler, chains)
-        for number, chain in enumerate(chains):
-            try:
-                for draw in range(begin, end):
-                    rows.put(number, draw, chain, alone(sampler.draw(chain)))
-                    if draw + 1 < end:
-                        prepare(sampler, [chain])
-            except Exception as error:
-                raise ChainFailure(number) from error
+        if begin < end:
+            prepare(sampler, moved)
+        for group in groups:
+            _move(sampler, moved, group, rows, draws=(begin, end))
+    return moved, rows.draws, rows.statistics
+
+
+def _move(
+    sampler: Sampler,
+    chains: Sequence[Chain],
+    group: Sequence[int],
+    rows: _Rows,
+    *,
+    draws: tuple[int, int],
+) -> None:
+    """Move a group of the chains from one stage to the next, and store their draws."""
+    some = [chains[number] for number in group]
+    draw, end = draws
+    while draw < end:
+        try:
+            n = min(end - draw, *map(sampler.draws_at_once, some))
+            found = sampler.draws(some, n)
+        except ChainFailure as failure:
+            raise ChainFailure(group[failure.chain]) from failure.__cause__
+        for number, chain, statistics in zip(group, some, found, strict=True):
+            with failing(number):
+                for row, stats in enumerate(statistics, start=draw):
+                    rows.put(number, row, chain, stats)
+        draw += n
+        if draw < end:
+            prepare(sampler, some)
 
 
 class _Rows:

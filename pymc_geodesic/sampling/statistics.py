@@ -174,23 +174,13 @@ class TransitionStatistics:
         return {f"{name}_{variable}": v for variable, v in zip(self._names, values, strict=True)}
 
 
-def merged(outputs: Sequence[Outputs], lengths: Sequence[int]) -> Outputs:
-    """Join the outputs of consecutive calls: the last state, statistics of all.
-
-    Parameters
-    ----------
-    outputs : sequence of Outputs
-        Outputs of the calls.
-    lengths : sequence of int
-        Transitions of each call.
-    """
+def merged(outputs: Sequence[Outputs]) -> Outputs:
+    """Join the outputs of consecutive calls of equal length: the last state, statistics of all."""
     if len(outputs) == 1:
         return outputs[0]
     return outputs[-1]._replace(
-        kinetic=np.average([output.kinetic for output in outputs], axis=0, weights=lengths),
-        configurational=_known_mean(
-            np.array([output.configurational for output in outputs]), np.asarray(lengths)
-        ),
+        kinetic=np.mean([output.kinetic for output in outputs], axis=0),
+        configurational=_known_mean(np.array([output.configurational for output in outputs])),
         diverging=any(bool(output.diverging) for output in outputs),
     )
 
@@ -202,7 +192,7 @@ def averaged(rows: Sequence[dict[str, float]]) -> dict[str, float]:
     return {name: float(np.mean([row[name] for row in rows])) for name in rows[0]}
 
 
-def _known_mean(table: np.ndarray, weights: np.ndarray) -> np.ndarray:
+def _known_mean(table: np.ndarray) -> np.ndarray:
     """Mean of each variable over the calls that have one."""
     known = np.all(np.isfinite(table), axis=1)
-    return np.average(table[known], axis=0, weights=weights[known]) if known.any() else table[0]
+    return np.mean(table[known], axis=0) if known.any() else table[0]

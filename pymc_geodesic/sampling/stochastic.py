@@ -23,15 +23,14 @@ from pymc_geodesic.sampling.balance import no_noise
 from pymc_geodesic.sampling.batch_options import BatchOptions
 from pymc_geodesic.sampling.calls import Calls
 from pymc_geodesic.sampling.centered_coordinates import in_suitable_coordinates
-from pymc_geodesic.sampling.chain import GradientChain, Settings
+from pymc_geodesic.sampling.chain import GradientChain, Settings, failing
 from pymc_geodesic.sampling.draw_spacing import DrawSpacing
 from pymc_geodesic.sampling.monitors import Monitors
-from pymc_geodesic.sampling.moves import Moves
+from pymc_geodesic.sampling.moves import Made, draws_at_once, make, trial
 from pymc_geodesic.sampling.news import warning_of
 from pymc_geodesic.sampling.problem import Problem
 from pymc_geodesic.sampling.self_tuning import SelfTuning
-from pymc_geodesic.sampling.several import arrive, draws_at_once, make_several
-from pymc_geodesic.sampling.statistics import TransitionStatistics, averaged, merged
+from pymc_geodesic.sampling.statistics import TransitionStatistics
 from pymc_geodesic.sampling.tuning_options import TuningOptions, unit_mass
 from pymc_geodesic.tuning.thermostat_settling import ThermostatSettling
 
@@ -203,33 +202,25 @@ class StochasticSampler:
         """Return the draws before which :meth:`adapt` changes something, except the first."""
         return [stage for tuner in self._tuners for stage in tuner.stages(chain)]
 
-    def draw(self, chain: GradientChain) -> Moves[dict[str, Any]]:
-        """Make the transitions of one draw; move the chain, and return statistics."""
-        calls = self.calls
-        step_sizes = calls.step_sizes(chain)
-        length, made = calls.length(chain), []
-        for part in step_sizes.reshape(-1, length):
-            made.append((yield from calls.make(chain, part)))
-        outputs = merged([outputs for outputs, _ in made], [length] * len(made))
-        return self._observed(chain, outputs, step_sizes) | averaged([local for _, local in made])
-
     def draws_at_once(self, chain: GradientChain) -> int:
-        """Return how many draws :meth:`draws` may make now, with :func:`together`."""
+        """Return how many draws :meth:`draws` may make now."""
         return draws_at_once(self.calls, chain, self.stages(chain))
 
-    def draws(self, chain: GradientChain, n_draws: int) -> Moves[Iterator[dict[str, Any]]]:
-        """Make the transitions of several draws at once; yield the statistics after each."""
-        n_steps = chain.settings.n_steps
-        step_sizes = self.calls.step_sizes(chain, n_draws).reshape(n_draws, n_steps)
-        made = yield from make_several(self.calls, chain, step_sizes)
-        return self._arrivals(chain, made, step_sizes)
+    def draws(
+        self, chains: Sequence[GradientChain], n_draws: int
+    ) -> list[Iterator[dict[str, Any]]]:
+        """Make some draws; return what moves each chain by one at a time, with its statistics."""
+        step_sizes = [self.calls.step_sizes(x, n_draws).reshape(n_draws, -1) for x in chains]
+        made = make(self.calls, chains, n_draws)
+        return [self._arrivals(*each) for each in zip(chains, made, step_sizes, strict=True)]
 
     def _arrivals(
-        self, chain: GradientChain, made: Sequence[Outputs], step_sizes: np.ndarray
+        self, chain: GradientChain, made: Made, step_sizes: np.ndarray
     ) -> Iterator[dict[str, Any]]:
-        for outputs, steps in zip(made, step_sizes, strict=True):
-            arrive(self.calls, chain, outputs)
-            yield self._observed(chain, outputs, steps)
+        for (outputs, local), steps in zip(made, step_sizes, strict=True):
+            chain.state, chain.memory = outputs.state, tuple(outputs.memory)
+            chain.values |= self.problem.named(outputs.values)
+            yield self._observed(chain, outputs, steps) | local
 
     def _observed(
         self, chain: GradientChain, outputs: Outputs, step_sizes: np.ndarray
@@ -272,12 +263,17 @@ class StochasticSampler:
         """Return the type of every statistic, as PyMC requires."""
         return self.statistics.types(chain)
 
-    def trial(self, chain: GradientChain) -> Moves[float]:
-        """Return the energy at the start of a chain; NaN if the gradient is not finite."""
-        if self.tuning is not None and np.isfinite(energy := self.tuning.energy(chain)):
-            # The kernel that it needs is unknown before it has tuned itself.
-            return energy
-        return (yield from self.calls.trial(chain, is_start=True))
+    def trial(self, chains: Sequence[GradientChain]) -> list[float]:
+        """Return the energy at the start of each chain; NaN if the gradient is not finite."""
+        if self.tuning is not None:
+            energies = []
+            for number, chain in enumerate(chains):
+                with failing(number):
+                    energies.append(self.tuning.energy(chain))
+            if np.all(np.isfinite(energies)):
+                # The kernel that they need is unknown before they have tuned themselves.
+                return energies
+        return trial(self.calls, chains, is_start=True)
 
     def _compile(self) -> None:
         # The process of each chain compiles. The kernel's graph is written now, because a pickled

@@ -187,16 +187,16 @@ def test_ctrl_c_in_the_tuning_phase(made, monkeypatch, is_kept):
 
 def test_a_chain_that_fails_loses_nothing(made, monkeypatch):
     model, step = made
-    draw, n_drawn = step.sampler.draw, 0
+    draws, n_drawn = step.sampler.draws, 0
 
-    def failing(chain):
+    def failing(chains, n_draws):
         nonlocal n_drawn
-        n_drawn += chain.n_drawn == 9
+        n_drawn += chains[0].n_drawn == 9
         if n_drawn == 2:
             raise RuntimeError("The sky fell.")
-        return (yield from draw(chain))
+        return draws(chains, n_draws)
 
-    monkeypatch.setattr(step.sampler, "draw", failing)
+    monkeypatch.setattr(step.sampler, "draws", failing)
     monkeypatch.setattr(run_loop.InProcess, "seconds", 0.0)
     with pytest.raises(ChainError, match=r"Chain 1 failed: The sky fell\. 3 of 12") as caught:
         pmg.sample(model=model, step=step, chain_method="sequential", **SHORT)

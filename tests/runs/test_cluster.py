@@ -212,9 +212,8 @@ def test_a_run_goes_on_elsewhere(made, one_worker, tmp_path):
 
 def test_errors_come_with_the_traceback_of_the_worker(made, client, monkeypatch):
     model, step = made
-    monkeypatch.setattr(step.sampler, "draw", failing_after(step.sampler.draw, 50))
-    # Draws that one call makes do not pass through it.
-    monkeypatch.setattr(step.sampler, "draws_at_once", lambda chain: 0)
+    monkeypatch.setattr(step.sampler, "draws", failing_after(step.sampler.draws, 50))
+    monkeypatch.setattr(step.sampler, "draws_at_once", lambda chain: 1)
     with pytest.raises(ChainError, match=r"Chain [02] failed: The sky fell\.") as caught:
         pmg.sample(model=model, step=step, client=client, **RUN)
     assert caught.value.idata["warmup_posterior"].sizes["draw"] == 40
@@ -222,16 +221,16 @@ def test_errors_come_with_the_traceback_of_the_worker(made, client, monkeypatch)
     assert "fall_from_the_sky" in frames
 
 
-def failing_after(draw, n_draws):
+def failing_after(draws, n_drawn):
     """Make draws up to some number."""
 
     def fall_from_the_sky():
         raise RuntimeError("The sky fell.")
 
-    def failing(chain):
-        if chain.n_drawn >= n_draws:
+    def failing(chains, n_draws):
+        if chains[0].n_drawn >= n_drawn:
             fall_from_the_sky()
-        return (yield from draw(chain))
+        return draws(chains, n_draws)
 
     return failing
 

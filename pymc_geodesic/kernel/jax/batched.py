@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""A compiled function of JAX that is called for several chains at once, and several times in turn.
+"""A compiled function of JAX that is called for some chains at once, and some times in turn.
 
 A call for 16 chains of a small model takes four times as long as a call for one chain. What
 happens on the host between two calls takes as long as the call.
@@ -57,11 +57,11 @@ class BatchedCalls:
     ----------
     function : JAXFunction
         The function. Its data are the same for all calls.
-    chunk : Chunk, optional
-        How the calls of a chain follow one another; by default a chain makes one call.
+    chunk : Chunk
+        How the calls of a chain follow one another.
     """
 
-    def __init__(self, function: JAXFunction, chunk: Chunk | None = None) -> None:
+    def __init__(self, function: JAXFunction, chunk: Chunk) -> None:
         self._function, self._chunk = function, chunk
         self._sizes: dict[int, int] = {}
         # By which arguments are common, and the size of a block.
@@ -91,15 +91,13 @@ class BatchedCalls:
             columns = zip(*(calls[0] for calls in filled), strict=True)
             pairs = zip(columns, is_common, strict=True)
             arguments = [column[0] if same else _side_by_side(column) for column, same in pairs]
-            if self._chunk is not None:
-                for i in self._chunk.varying:
-                    arguments[i] = _stacked(
-                        [[x[i] for x in calls] for calls in filled], self._chunk
-                    )
-                arguments.insert(0, np.int32(len(block[0])))
+            for i in self._chunk.varying:
+                arguments[i] = _stacked([[x[i] for x in calls] for calls in filled], self._chunk)
+            arguments.insert(0, np.int32(len(block[0])))
             run = self._of(tuple(is_common), size, arguments)
+            # JAX returns before it has finished.
             found = run(*arguments, *self._function.data(run, arguments))
-            results = [np.asarray(x) if self._chunk else np.asarray(x)[None] for x in found]
+            results = [np.asarray(x) for x in found]
             # With an ellipsis an entry is an array without axes, and not a number.
             outputs += [
                 [[x[turn, i, ...] for x in results] for turn in range(len(calls))]
@@ -131,6 +129,9 @@ def _side_by_side(arrays: Sequence[Any]) -> np.ndarray:
 def _stacked(arrays: Sequence[Sequence[np.ndarray]], chunk: Chunk) -> np.ndarray:
     """Put arrays of ``(chain, call)`` side by side, with room for the largest number of calls."""
     first = arrays[0][0]
+    if chunk.most == len(arrays) == 1:
+        # It may be large, and need not be copied.
+        return first[None, None]
     # JAX uses this memory as it is, so that the empty room costs nothing.
     stacked = aligned_empty((chunk.most, len(arrays), *np.shape(first)), first.dtype)
     for chain, calls in enumerate(arrays):
@@ -140,23 +141,17 @@ def _stacked(arrays: Sequence[Sequence[np.ndarray]], chunk: Chunk) -> np.ndarray
 
 
 def _vectorized(
-    function: Callable[..., Any], *, is_common: tuple[bool, ...], chunk: Chunk | None
+    function: Callable[..., Any], *, is_common: tuple[bool, ...], chunk: Chunk
 ) -> Callable[..., Any]:
-    """Return the function of several lists of inputs; data are common to all."""
+    """Return the function of a number of calls, and of the inputs of all of them for all chains."""
     import jax
+    import jax.numpy as jnp
 
     def many(*arguments):
+        # Data are common to all.
         n_data = len(arguments) - len(is_common)
         axes = [None if same else 0 for same in is_common] + [None] * n_data
         return jax.vmap(function, in_axes=axes)(*arguments)
-
-    return many if chunk is None else _repeated(many, chunk)
-
-
-def _repeated(function: Callable[..., Any], chunk: Chunk) -> Callable[..., Any]:
-    """Return the function of a number of calls, and of the inputs of all of them."""
-    import jax
-    import jax.numpy as jnp
 
     def at(turn, carried, arguments):
         now = list(arguments)
@@ -169,7 +164,7 @@ def _repeated(function: Callable[..., Any], chunk: Chunk) -> Callable[..., Any]:
     def run(n_calls, *arguments):
         def one(turn, before):
             carried, kept = before
-            found = function(*at(turn, carried, arguments))
+            found = many(*at(turn, carried, arguments))
             pairs = zip(kept, found, strict=True)
             kept = [
                 x.at[turn].set(y, mode=IN_BOUNDS, wrap_negative_indices=False) for x, y in pairs
@@ -177,17 +172,18 @@ def _repeated(function: Callable[..., Any], chunk: Chunk) -> Callable[..., Any]:
             return [found[i] for _, i in chunk.carried], kept
 
         begin = [arguments[i] for i, _ in chunk.carried]
-        shapes = jax.eval_shape(lambda: function(*at(0, begin, arguments)))
+        if chunk.most == 1:
+            return [x[None] for x in many(*at(0, begin, arguments))]
+        shapes = jax.eval_shape(lambda: many(*at(0, begin, arguments)))
         kept = [jnp.zeros((chunk.most, *x.shape), x.dtype) for x in shapes]
         return jax.lax.fori_loop(0, n_calls, one, (begin, kept))[1]
 
     return run
 
 
-def _block_size(calls: Sequence[Arguments], chunk: Chunk | None) -> int:
+def _block_size(calls: Sequence[Arguments], chunk: Chunk) -> int:
     """Size of the blocks, for the smallest number of equal blocks that are small enough."""
     n_bytes = sum(x.nbytes for x in calls[0])
-    if chunk is not None:
-        n_bytes += chunk.most * sum(calls[0][i].nbytes for i in chunk.varying)
+    n_bytes += (chunk.most - 1) * sum(calls[0][i].nbytes for i in chunk.varying)
     n_blocks = max(1, math.ceil(n_bytes * len(calls) / MOST_BYTES))
     return max(1, math.ceil(len(calls) / n_blocks))
