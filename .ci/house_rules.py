@@ -31,7 +31,7 @@ ORDER = (
 # Who needs to know something of a manifold asks it: no other file names one. Distributions register
 # their manifolds, checks of draws have a file for each.
 MANIFOLDS = {"Euclidean", "LogSimplex", "Simplex", "SpecialOrthogonal", "Sphere", "Stiefel"}
-NAMES_MANIFOLDS = ("manifolds/", "distributions/", "diagnostics/rules/")
+NAMES_MANIFOLDS = ("manifolds/", "distributions/", "diagnostics/rules.py")
 REASONS = {
     "topic_models/collapsed_mean_topics.py": "a distribution, which registers its manifold",
     "diagnostics/geometry.py": "tells from draws alone, of which nothing is recorded",

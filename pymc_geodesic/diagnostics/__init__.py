@@ -2,13 +2,14 @@
 #   SPDX-License-Identifier: Apache-2.0
 """Diagnostics and summaries of the draws of stochastic-gradient samplers."""
 
-from pymc_geodesic.diagnostics.axial import angles_to_axis, principal_axes
 from pymc_geodesic.diagnostics.directional import (
     angles_to,
+    angles_to_axis,
     angular_sd,
     cap_radius,
     mean_direction,
     mean_resultant_length,
+    principal_axes,
 )
 from pymc_geodesic.diagnostics.findings import Diagnosis, Finding
 from pymc_geodesic.diagnostics.fold import fold_components

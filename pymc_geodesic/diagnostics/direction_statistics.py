@@ -11,11 +11,13 @@ from collections.abc import Collection, Sequence
 import numpy as np
 import xarray as xr
 
-from pymc_geodesic.diagnostics.axial import angles_to_axis, largest_spread, principal_axes
 from pymc_geodesic.diagnostics.directional import (
+    angles_to_axis,
     angular_sd,
+    largest_spread,
     mean_direction,
     mean_resultant_length,
+    principal_axes,
     rotate_to_pole,
 )
 from pymc_geodesic.validation import TURNS, Unit, one_of, radians

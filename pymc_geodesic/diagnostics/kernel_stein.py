@@ -17,7 +17,7 @@ from pymc.util import get_random_generator
 
 from pymc_geodesic.diagnostics import rules as rules
 from pymc_geodesic.diagnostics.gradients import Batches, gradient_draws
-from pymc_geodesic.diagnostics.kernel_factors import Factor, kernel_factors
+from pymc_geodesic.diagnostics.harmonics import Factor, kernel_factors
 
 __all__ = ["KernelSteinDiscrepancy", "kernel_stein_discrepancy"]
 

@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from pymc_geodesic.diagnostics.axial import along_axis, principal_axes
 from pymc_geodesic.diagnostics.direction_statistics import (
     about_mean,
     angle_statistics,
@@ -20,6 +19,7 @@ from pymc_geodesic.diagnostics.direction_statistics import (
     turns_of,
     warn_of_seams,
 )
+from pymc_geodesic.diagnostics.directional import along_axis, principal_axes
 from pymc_geodesic.diagnostics.frames import frame_statistics
 from pymc_geodesic.diagnostics.geometry import geometries
 from pymc_geodesic.manifolds import Circle, Manifold, ProjectiveSphere

@@ -11,9 +11,13 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from pymc_geodesic.diagnostics.axial import along_axis, principal_axes
 from pymc_geodesic.diagnostics.direction_statistics import axial_statistics, directional_statistics
-from pymc_geodesic.diagnostics.directional import cap_radius, mean_direction
+from pymc_geodesic.diagnostics.directional import (
+    along_axis,
+    cap_radius,
+    mean_direction,
+    principal_axes,
+)
 from pymc_geodesic.diagnostics.geometry import geometries
 from pymc_geodesic.directions.conventions import CONVENTIONS, Convention, lower_end
 from pymc_geodesic.entry_names import entry_at

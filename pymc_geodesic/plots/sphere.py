@@ -13,8 +13,12 @@ from matplotlib.axes import Axes
 from matplotlib.patheffects import withStroke
 from numpy.typing import ArrayLike
 
-from pymc_geodesic.diagnostics.axial import along_axis, principal_axes
-from pymc_geodesic.diagnostics.directional import cap_radius, mean_direction
+from pymc_geodesic.diagnostics.directional import (
+    along_axis,
+    cap_radius,
+    mean_direction,
+    principal_axes,
+)
 from pymc_geodesic.plots.circle import draw_circle
 from pymc_geodesic.plots.coordinates import to_longitude_latitude
 from pymc_geodesic.plots.density import LogDensity, cap_border, regions_of_draws

@@ -15,8 +15,12 @@ from matplotlib.colors import to_rgb
 from matplotlib.patches import Circle
 from numpy.typing import ArrayLike
 
-from pymc_geodesic.diagnostics.axial import along_axis, principal_axes
-from pymc_geodesic.diagnostics.directional import cap_radius, mean_direction
+from pymc_geodesic.diagnostics.directional import (
+    along_axis,
+    cap_radius,
+    mean_direction,
+    principal_axes,
+)
 from pymc_geodesic.plots.density import cap_border
 from pymc_geodesic.plots.selection import (
     Coordinates,

@@ -19,7 +19,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from threadpoolctl import threadpool_limits
 
 from pymc_geodesic.diagnostics import rules as rules
-from pymc_geodesic.diagnostics.located import located
+from pymc_geodesic.diagnostics.harmonics import located
 from pymc_geodesic.manifolds import Manifold
 from pymc_geodesic.predictions.parquet_results import SUFFIX, ParquetResults
 from pymc_geodesic.predictions.quantities import Quantity

@@ -9,7 +9,7 @@ from draws import independent_draws, model
 
 import pymc_geodesic as pmg
 
-from pymc_geodesic.diagnostics.kernel_factors import FlatFactor, SphereFactor, kernel_factors
+from pymc_geodesic.diagnostics.harmonics import FlatFactor, SphereFactor, kernel_factors
 from pymc_geodesic.diagnostics.kernel_stein import _stein_kernel
 from pymc_geodesic.manifolds import Euclidean, Simplex, Sphere
 
