@@ -36,7 +36,7 @@ SAYS = {
         "JAX expected a process that was not forked",
     ],
     "potential/deterministics.py": ["`pm.sample` records them for a different random batch"],
-    "potential/model_warnings.py": [
+    "potential/total_size.py": [
         "has concentrations down to",
         "has an entry for each of the",
     ],
@@ -151,7 +151,7 @@ SAYS = {
     "sampling/tuning_stages.py": ["disagree after most of the tuning phase"],
     "step_methods/gmc_within_gibbs.py": ["draws of the local variables: its standard deviations"],
     "topic_models/sample.py": ["from the first to the second half of the draws"],
-    "topic_models/starts.py": ["by collapsed Gibbs sampling of"],
+    "topic_models/schedule.py": ["by collapsed Gibbs sampling of"],
     "topic_models/texts.py": [
         "have no word with a weight and were left out",
         "have no word of the vocabulary, the first",

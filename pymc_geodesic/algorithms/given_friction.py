@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from pymc_geodesic.manifolds import Product
-from pymc_geodesic.potential.entry_matrices import finite_array, read_entries
+from pymc_geodesic.potential.noise_matrices import finite_array, read_entries
 from pymc_geodesic.potential.variables import SampledVariable
 from pymc_geodesic.validation import definite
 

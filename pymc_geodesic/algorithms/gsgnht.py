@@ -24,8 +24,7 @@ from pymc_geodesic.algorithms.tuning_rules import thermostat_rule
 from pymc_geodesic.arrays import Array
 from pymc_geodesic.kernel.interface import Dynamics
 from pymc_geodesic.manifolds import Point, Product
-from pymc_geodesic.potential.estimate import Estimator
-from pymc_geodesic.potential.spectrum import Spectrum, mapped
+from pymc_geodesic.potential.estimate import Estimator, Spectrum, mapped
 
 __all__ = ["State", "gsgnht", "init", "recorded", "thermostat_noise_variance", "transition"]
 

@@ -36,9 +36,8 @@ from pymc_geodesic.arrays import Array
 from pymc_geodesic.kernel.interface import Dynamics
 from pymc_geodesic.manifolds import Point, Product
 from pymc_geodesic.manifolds.product import joined_entries, split_entries
-from pymc_geodesic.potential.estimate import Estimate, Estimator
+from pymc_geodesic.potential.estimate import Estimate, Estimator, Map, Spectrum, applied, mapped
 from pymc_geodesic.potential.noise_matrices import is_noise_matrix
-from pymc_geodesic.potential.spectrum import Map, Spectrum, applied, mapped
 from pymc_geodesic.potential.variables import SampledVariable
 
 __all__ = ["MatrixBalance", "balanced_matrix", "transition", "with_friction"]

@@ -24,8 +24,7 @@ from pymc_geodesic.algorithms.tuning_rules import friction_noise, friction_rule
 from pymc_geodesic.arrays import Array
 from pymc_geodesic.kernel.interface import Dynamics
 from pymc_geodesic.manifolds import Point, Product
-from pymc_geodesic.potential.estimate import Estimator
-from pymc_geodesic.potential.spectrum import applied
+from pymc_geodesic.potential.estimate import Estimator, applied
 
 __all__ = ["SGGMC", "SGHMC", "State", "init", "transition"]
 

@@ -17,8 +17,7 @@ from pymc_geodesic import arrays
 from pymc_geodesic.algorithms.row_noise import damp_rows
 from pymc_geodesic.arrays import Array
 from pymc_geodesic.manifolds import Point, Product
-from pymc_geodesic.potential.estimate import Estimate, Variance
-from pymc_geodesic.potential.spectrum import Spectrum, applied, mapped
+from pymc_geodesic.potential.estimate import Estimate, Spectrum, Variance, applied, mapped
 
 __all__ = [
     "balanced_estimate",

@@ -4,24 +4,35 @@
 
 from __future__ import annotations
 
+import json
 import os
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from inspect import signature
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import xarray as xr
 
 from pymc.model import Model
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from pymc_geodesic.calibration.kept import Kept
 from pymc_geodesic.calibration.result import result_of
-from pymc_geodesic.calibration.simulations import N_RANKED, Simulations, on_workers, simulated
+from pymc_geodesic.calibration.simulations import (
+    N_RANKED,
+    Simulated,
+    Simulations,
+    on_workers,
+    simulated,
+)
 from pymc_geodesic.potential.full_data import full_data
 from pymc_geodesic.potential.minibatch import find_batch_sources, has_minibatch
 from pymc_geodesic.rows.builders import given_model
+from pymc_geodesic.runs.checkpoints.digest import digest
+from pymc_geodesic.runs.checkpoints.folder import folder_of
+from pymc_geodesic.runs.checkpoints.identity import identity_of_model, require_same
 from pymc_geodesic.runs.cluster.on_workers import require_client
 from pymc_geodesic.runs.sample import sample
 from pymc_geodesic.step_methods.step import Step
@@ -30,7 +41,8 @@ from pymc_geodesic.validation import flag, mapping, whole
 if TYPE_CHECKING:
     from distributed import Client
 
-__all__ = ["calibrate"]
+__all__ = ["Kept", "calibrate"]
+
 
 # Arguments of `pmg.sample` that differ between simulations, or are those of all of them.
 OURS = "model", "random_seed", "initvals", "progressbar", "checkpoint", "client", "keep"
@@ -188,3 +200,86 @@ def _progress(n: int, n_done: int, *, visible: bool) -> Iterator[Callable[[], No
     with Progress(*columns, TimeRemainingColumn(compact=True), disable=not visible) as bar:
         task = bar.add_task("", total=n, completed=n_done)
         yield lambda: bar.advance(task)
+
+
+IDENTITY = "calibration.json"
+
+
+class Kept:
+    """A folder of simulations, which are those of one model, its arguments and a seed.
+
+    Parameters
+    ----------
+    path : path, optional
+        The folder; by default nothing is kept.
+    model : Model
+        The model.
+    settings : mapping
+        Arguments of :func:`sample`.
+    random_seed : int, optional
+        The seed; by default that of the folder, or a new one.
+
+    Attributes
+    ----------
+    seed : int
+        The seed.
+
+    Raises
+    ------
+    ValueError
+        If the folder holds other simulations, or something else.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str] | None,
+        model: Model,
+        settings: Mapping[str, Any],
+        random_seed: int | None,
+    ) -> None:
+        self._folder = None if path is None else folder_of(path)
+        self.seed = _seed(random_seed)
+        if self._folder is None:
+            return
+        expected = identity_of_model(model) | {
+            "`sample_kwargs`": digest(settings),
+            "`random_seed`": self.seed,
+        }
+        there = self._folder / IDENTITY
+        if there.is_file():
+            found = json.loads(there.read_text())
+            if random_seed is None:
+                self.seed = expected["`random_seed`"] = found["`random_seed`"]
+            require_same(expected, found, path=str(self._folder))
+            return
+        if self._folder.exists() and any(self._folder.iterdir()):
+            raise ValueError(
+                f"`checkpoint` expected a new folder, or one of a calibration, got "
+                f"{str(self._folder)!r}, which holds something else. Pass another path."
+            )
+        self._folder.mkdir(parents=True, exist_ok=True)
+        _write(there, expected)
+
+    def read(self) -> dict[int, Simulated]:
+        """Return the simulations that are there."""
+        files = [] if self._folder is None else self._folder.glob("[0-9]*.json")
+        return {int(file.stem): Simulated(**json.loads(file.read_text())) for file in files}
+
+    def write(self, number: int, found: Simulated) -> None:
+        """Keep a simulation."""
+        if self._folder is not None:
+            _write(self._folder / f"{number}.json", found._asdict())
+
+
+def _seed(random_seed: int | None) -> int:
+    if random_seed is None:
+        # As many digits as other programs read from JSON.
+        return int(np.random.SeedSequence().generate_state(1)[0])
+    return whole("random_seed", random_seed, least=0)
+
+
+def _write(file: Path, content: Mapping[str, Any]) -> None:
+    """Write a file as a whole or not at all."""
+    new = file.with_suffix(".new")
+    new.write_text(json.dumps(content))
+    new.replace(file)

@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Directional statistics: the mean direction of unit vectors and how far they scatter about it."""
+"""Directional statistics: mean directions, axes, and how far unit vectors scatter about them."""
 
 from __future__ import annotations
 

@@ -18,8 +18,7 @@ from pymc_geodesic.kernel.all_rows import gradients_of_all_rows
 from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.potential import Potential
 from pymc_geodesic.potential.local import find_expectations
-from pymc_geodesic.potential.model_warnings import row_variables
-from pymc_geodesic.potential.total_size import missing_rows
+from pymc_geodesic.potential.total_size import missing_rows, row_variables
 from pymc_geodesic.potential.variables import SampledVariable
 from pymc_geodesic.rows.builders import given_model
 from pymc_geodesic.runs.at_draws import at_draws, to_value

@@ -182,8 +182,8 @@ def _(
         yield f"{{}}{name}", -g[..., i]
     if order < 2:
         return
-    for i, label in enumerate(labels):
-        yield f"{{}}{label}^2", 1 - x[..., i] * g[..., i]
+    for i, name in enumerate(labels):
+        yield f"{{}}{name}^2", 1 - x[..., i] * g[..., i]
     for i, j in pairs_of(len(labels)):
         value = -0.5 * (x[..., i] * g[..., j] + x[..., j] * g[..., i])
         yield f"{{}}{labels[i]} {{}}{labels[j]}", value

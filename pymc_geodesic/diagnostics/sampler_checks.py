@@ -22,7 +22,7 @@ from pymc_geodesic.diagnostics.findings import (
 )
 from pymc_geodesic.diagnostics.thermostat_checks import damping, thermostat
 from pymc_geodesic.runs.positions import is_tuned, shorter
-from pymc_geodesic.tuning.velocity_heat import HOT
+from pymc_geodesic.tuning.velocity_balance import HOT
 
 __all__ = ["check_sampler"]
 

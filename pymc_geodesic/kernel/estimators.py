@@ -15,7 +15,7 @@ from pymc_geodesic.potential import (
     MinibatchEstimator,
 )
 from pymc_geodesic.potential.estimate import PotentialEnergy
-from pymc_geodesic.potential.halves import Halved
+from pymc_geodesic.potential.estimator import Halved
 from pymc_geodesic.potential.noise_models import NoiseModel
 
 __all__ = ["MakeEstimator", "estimator_for"]

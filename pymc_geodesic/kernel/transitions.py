@@ -23,7 +23,7 @@ from pymc_geodesic.mass import Mass
 from pymc_geodesic.mass.frames import weighted
 from pymc_geodesic.potential import Potential
 from pymc_geodesic.potential.estimate import PotentialEnergy
-from pymc_geodesic.potential.halves import Halved
+from pymc_geodesic.potential.estimator import Halved
 from pymc_geodesic.potential.noise_models import KnownNoise, NoiseModel
 
 __all__ = ["TransitionKernel"]

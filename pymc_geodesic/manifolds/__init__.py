@@ -5,24 +5,20 @@
 from pymc_geodesic.manifolds.ball import Ball
 from pymc_geodesic.manifolds.base import Manifold
 from pymc_geodesic.manifolds.box import Box
-from pymc_geodesic.manifolds.cholesky import CholeskyCorr
-from pymc_geodesic.manifolds.cholesky_covariance import CholeskyCov
+from pymc_geodesic.manifolds.cholesky import CholeskyCorr, CholeskyCov
 from pymc_geodesic.manifolds.circle import Circle
 from pymc_geodesic.manifolds.euclidean import Euclidean
-from pymc_geodesic.manifolds.log_simplex import LogSimplex
 from pymc_geodesic.manifolds.product import Point as Point
 from pymc_geodesic.manifolds.product import Product
-from pymc_geodesic.manifolds.projective_sphere import ProjectiveSphere
 from pymc_geodesic.manifolds.registry import (
     manifold_named,
     manifold_of,
     manifolds_for,
     register_manifold,
 )
-from pymc_geodesic.manifolds.simplex import Simplex
-from pymc_geodesic.manifolds.special_orthogonal import SpecialOrthogonal
-from pymc_geodesic.manifolds.sphere import Sphere
-from pymc_geodesic.manifolds.stiefel import Stiefel
+from pymc_geodesic.manifolds.simplex import LogSimplex, Simplex
+from pymc_geodesic.manifolds.sphere import ProjectiveSphere, Sphere
+from pymc_geodesic.manifolds.stiefel import SpecialOrthogonal, Stiefel
 
 __all__ = [
     "Ball",

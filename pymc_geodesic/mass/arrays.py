@@ -9,16 +9,29 @@ import math
 from collections.abc import Sequence
 from copy import copy
 from itertools import accumulate, pairwise
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 
 from scipy.linalg import solve_triangular
 
 from pymc_geodesic.arrays import Array
+from pymc_geodesic.manifolds import Manifold
 from pymc_geodesic.mass.frames import Frame, JointFrame, Scaling, VariableFrames, Whitening
 
-__all__ = ["JointMass", "Mass", "VariableMasses", "averaged", "inverse_cholesky", "joined", "split"]
+__all__ = [
+    "LARGEST_DENSE",
+    "JointMass",
+    "Mass",
+    "MassForm",
+    "VariableMasses",
+    "averaged",
+    "inverse_cholesky",
+    "joined",
+    "mass_form",
+    "n_flat_entries",
+    "split",
+]
 
 
 class Mass(Protocol):
@@ -238,3 +251,40 @@ class JointMass:
         factor = solve_triangular(self._inverse, np.eye(len(self._inverse)), lower=True)
         precision = np.linalg.inv(covariance)
         return JointMass(factor @ precision @ factor.T, shapes=self.shapes, dtype=self.dtype)
+
+
+# A dense mass costs a matrix product per transition: up to here less than a batch's gradient.
+LARGEST_DENSE = 100
+
+MassForm = Literal["diagonal", "dense", "low_rank"]
+"""A mass for each entry, of all entries, or for each entry and a few directions."""
+
+
+def mass_form(factors: Sequence[Manifold], shapes: Sequence[tuple[int, ...]]) -> MassForm:
+    """Choose the form of the mass: dense if possible, else with the directions of flat variables.
+
+    Parameters
+    ----------
+    factors : sequence of Manifold
+        One per variable.
+    shapes : sequence of tuple of int
+        Shape of each variable.
+    """
+    n_flat = n_flat_entries(factors, shapes)
+    if all(factor.mass == "matrix" for factor in factors) and n_flat <= LARGEST_DENSE:
+        return "dense"
+    return "low_rank" if n_flat > 1 else "diagonal"
+
+
+def n_flat_entries(factors: Sequence[Manifold], shapes: Sequence[tuple[int, ...]]) -> int:
+    """Count the entries for which a mass may be any matrix.
+
+    Parameters
+    ----------
+    factors : sequence of Manifold
+        One per variable.
+    shapes : sequence of tuple of int
+        Shape of each variable.
+    """
+    pairs = zip(factors, shapes, strict=True)
+    return sum(math.prod(shape) for factor, shape in pairs if factor.mass == "matrix")

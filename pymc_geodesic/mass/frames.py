@@ -16,8 +16,7 @@ from typing import Protocol
 from pymc_geodesic import arrays
 from pymc_geodesic.arrays import Array
 from pymc_geodesic.manifolds.product import Point, Product, joined_entries, split_entries
-from pymc_geodesic.potential.estimate import Variance
-from pymc_geodesic.potential.spectrum import Spectrum
+from pymc_geodesic.potential.estimate import Spectrum, Variance
 
 __all__ = [
     "Frame",

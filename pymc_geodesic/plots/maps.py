@@ -16,8 +16,8 @@ from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 from scipy.spatial.transform import Rotation
 
 from pymc_geodesic.diagnostics.directional import angles_to
-from pymc_geodesic.plots.coordinates import from_longitude_latitude, to_longitude_latitude
 from pymc_geodesic.plots.density import LogDensity, contour_lines, levels_of
+from pymc_geodesic.plots.sphere_mesh import from_longitude_latitude, to_longitude_latitude
 from pymc_geodesic.plots.style import BORDER, HALO, legend_of_regions, minus, shades_of
 
 __all__ = ["Globe", "WorldMap", "ZoomedMap"]

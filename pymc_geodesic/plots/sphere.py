@@ -20,7 +20,6 @@ from pymc_geodesic.diagnostics.directional import (
     principal_axes,
 )
 from pymc_geodesic.plots.circle import draw_circle
-from pymc_geodesic.plots.coordinates import to_longitude_latitude
 from pymc_geodesic.plots.density import LogDensity, cap_border, regions_of_draws
 from pymc_geodesic.plots.maps import Globe, WorldMap, ZoomedMap
 from pymc_geodesic.plots.selection import (
@@ -30,6 +29,7 @@ from pymc_geodesic.plots.selection import (
     thinned,
     unit_vectors,
 )
+from pymc_geodesic.plots.sphere_mesh import to_longitude_latitude
 from pymc_geodesic.plots.style import (
     HALO,
     LONGEST_LEGEND,

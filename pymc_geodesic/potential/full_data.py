@@ -17,7 +17,7 @@ from pytensor.tensor.type_other import NoneTypeT
 from pymc_geodesic.potential.deterministics import uses_batch
 from pymc_geodesic.potential.minibatch import find_batch_sources
 from pymc_geodesic.potential.model_graphs import graph_of_model, model_of_graph, renew
-from pymc_geodesic.potential.model_warnings import row_variables
+from pymc_geodesic.potential.total_size import row_variables
 from pymc_geodesic.potential.variables import sampled_variables
 from pymc_geodesic.validation import pymc_model
 

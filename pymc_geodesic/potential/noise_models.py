@@ -14,15 +14,18 @@ from numpy.typing import ArrayLike
 from pymc_geodesic import arrays
 from pymc_geodesic.arrays import Array
 from pymc_geodesic.manifolds import Point
-from pymc_geodesic.potential.estimate import MovedVariable, PotentialEnergy, Variance
-from pymc_geodesic.potential.minibatch import BatchSource
-from pymc_geodesic.potential.point_covariances import (
+from pymc_geodesic.potential.estimate import (
+    MovedVariable,
+    PotentialEnergy,
+    Spectrum,
+    Variance,
     covariance_of_points,
     has_matrix_noise,
+    in_tangent_space,
     matrix_shape,
 )
+from pymc_geodesic.potential.minibatch import BatchSource
 from pymc_geodesic.potential.potential import Potential
-from pymc_geodesic.potential.spectrum import Spectrum, in_tangent_space
 
 __all__ = ["FisherNoise", "KnownNoise", "NoiseModel", "averaged", "share_left"]
 

@@ -24,8 +24,8 @@ from pymc_geodesic.potential.components import mixtures_in, with_shares
 from pymc_geodesic.potential.estimate import Width
 from pymc_geodesic.potential.local import LocalPotential, require_rows_of_batches, sizes_of
 from pymc_geodesic.potential.log_density import LogDensity, without_checks
-from pymc_geodesic.potential.log_sum_exp import with_softmax_gradients
 from pymc_geodesic.potential.scaled_products import log_ratios
+from pymc_geodesic.potential.stacking import with_softmax_gradients
 from pymc_geodesic.potential.stream import Source, find_sources
 from pymc_geodesic.potential.terms import (
     for_each_row,

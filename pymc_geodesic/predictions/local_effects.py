@@ -12,8 +12,7 @@ import pytensor.tensor as pt
 from pytensor.tensor import TensorVariable
 
 from pymc_geodesic.predictions.new_rows import NewRows
-from pymc_geodesic.predictions.rows_at_draws import RowsAtDraws
-from pymc_geodesic.predictions.rows_of_model import ModelRows
+from pymc_geodesic.predictions.rows_of_model import ModelRows, RowsAtDraws
 from pymc_geodesic.rows.conditional_entries import ConditionalEntries
 from pymc_geodesic.rows.selection import Rows
 from pymc_geodesic.runs.entries_at_draws import warn_of_few

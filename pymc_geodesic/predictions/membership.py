@@ -17,14 +17,15 @@ from pytensor.tensor import TensorVariable
 from pymc_geodesic.component_order import match_draws
 from pymc_geodesic.potential.components import mixtures_in
 from pymc_geodesic.potential.log_density import without_checks
-from pymc_geodesic.predictions.rows_at_draws import (
+from pymc_geodesic.predictions.rows_of_model import (
+    ModelRows,
     RowsAtDraws,
     blocks,
     flat_draws,
     free_variables,
     rows_of_block,
+    whole_model,
 )
-from pymc_geodesic.predictions.rows_of_model import ModelRows, whole_model
 from pymc_geodesic.rows.builders import given_model
 from pymc_geodesic.rows.selection import Rows
 from pymc_geodesic.rows.summands import log_density_of

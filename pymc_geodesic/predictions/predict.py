@@ -19,8 +19,7 @@ from pymc.model import Model
 
 from pymc_geodesic.parquet import ParquetRows
 from pymc_geodesic.predictions.evaluation import Evaluation
-from pymc_geodesic.predictions.new_data import new_data_of
-from pymc_geodesic.predictions.of_bambi import bambi_quantity, tables_of
+from pymc_geodesic.predictions.new_data import bambi_quantity, new_data_of, tables_of
 from pymc_geodesic.predictions.quantities import Predictor
 from pymc_geodesic.predictions.rows_of_model import whole_model
 from pymc_geodesic.rows.builders import given_model, is_bambi

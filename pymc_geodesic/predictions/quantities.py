@@ -30,8 +30,12 @@ from pymc_geodesic.manifolds import Manifold, manifold_of
 from pymc_geodesic.manifolds.registry import recorded_manifolds
 from pymc_geodesic.predictions.local_effects import LocalEffects, with_new_groups
 from pymc_geodesic.predictions.new_rows import NewRows
-from pymc_geodesic.predictions.rows_at_draws import RowsAtDraws, flat_draws, free_variables
-from pymc_geodesic.predictions.rows_of_model import ModelRows
+from pymc_geodesic.predictions.rows_of_model import (
+    ModelRows,
+    RowsAtDraws,
+    flat_draws,
+    free_variables,
+)
 from pymc_geodesic.rows.convert import BATCH_SIZE
 from pymc_geodesic.rows.selection import Rows
 from pymc_geodesic.run_record import batch_size_of

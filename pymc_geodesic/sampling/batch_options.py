@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from pymc_geodesic.algorithms.algorithm import Algorithm
 from pymc_geodesic.manifolds import Product
 from pymc_geodesic.potential import Potential
-from pymc_geodesic.potential.halves import has_halves
+from pymc_geodesic.potential.estimator import has_halves
 
 __all__ = ["BatchOptions", "can_damp", "can_halve"]
 

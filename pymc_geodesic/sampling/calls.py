@@ -16,9 +16,9 @@ from pymc_geodesic.kernel.interface import Inputs
 from pymc_geodesic.kernel.padding import padded_length
 from pymc_geodesic.kernel.streams import BatchStream, draw_noise, reader_of
 from pymc_geodesic.kernel.transitions import TransitionKernel
-from pymc_geodesic.potential.halves import Halved, has_any_size
+from pymc_geodesic.potential.estimator import Halved, has_any_size
+from pymc_geodesic.potential.noise_matrices import noise_model
 from pymc_geodesic.potential.noise_models import NoiseModel
-from pymc_geodesic.potential.read_noise import noise_model
 from pymc_geodesic.sampling.batch_options import BatchOptions, can_damp, can_halve
 from pymc_geodesic.sampling.chain import GradientChain
 from pymc_geodesic.sampling.inputs import Randomness, center_of, is_controlled, weights_of

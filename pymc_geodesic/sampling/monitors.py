@@ -17,11 +17,14 @@ from pymc_geodesic.kernel.virial import reference_shapes
 from pymc_geodesic.manifolds import Product
 from pymc_geodesic.mass import Mass
 from pymc_geodesic.potential.variables import SampledVariable
-from pymc_geodesic.tuning.amplification import amplification
-from pymc_geodesic.tuning.energy_range import EnergyRange, largest_of, overflowing
-from pymc_geodesic.tuning.field_reference import FieldReference
-from pymc_geodesic.tuning.velocity_balance import VelocityBalance
-from pymc_geodesic.tuning.velocity_heat import VelocityHeat
+from pymc_geodesic.tuning.energy_range import (
+    EnergyRange,
+    FieldReference,
+    amplification,
+    largest_of,
+    overflowing,
+)
+from pymc_geodesic.tuning.velocity_balance import VelocityBalance, VelocityHeat
 
 __all__ = ["Monitors"]
 

@@ -24,8 +24,8 @@ from pymc_geodesic.mass import Mass
 from pymc_geodesic.mass.tangent import TangentMass, separated
 from pymc_geodesic.potential import Potential
 from pymc_geodesic.potential.deterministics import warn_of_batch_deterministics
-from pymc_geodesic.potential.model_warnings import warn_of_poles, warn_of_row_variables
 from pymc_geodesic.potential.requested import requested_manifolds
+from pymc_geodesic.potential.total_size import warn_of_poles, warn_of_row_variables
 from pymc_geodesic.potential.variables import Coordinates, geometry_names, manifold_in
 from pymc_geodesic.sampling.centered_values import CenteredValues
 from pymc_geodesic.sampling.chain import ExactChain, GradientChain

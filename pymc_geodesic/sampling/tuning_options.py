@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from pymc_geodesic.algorithms.tuning_rules import Rule, at_step
 from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.mass import JointMass, Mass, VariableMasses
-from pymc_geodesic.mass.form import MassForm, mass_form, n_flat_entries
+from pymc_geodesic.mass.arrays import MassForm, mass_form, n_flat_entries
 from pymc_geodesic.sampling.problem import Problem
 from pymc_geodesic.schedules import Schedule
 from pymc_geodesic.tuning.center import Nearby

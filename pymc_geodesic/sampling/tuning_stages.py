@@ -15,9 +15,9 @@ from pymc_geodesic.manifolds import Product
 from pymc_geodesic.mass import Mass
 from pymc_geodesic.sampling.chain import GradientChain
 from pymc_geodesic.sampling.log import log
-from pymc_geodesic.tuning.agreement import FARTHEST_MEANS, distance_of_means
 from pymc_geodesic.tuning.barrier import BARRIER, barrier_between, farthest_means
 from pymc_geodesic.tuning.findings import Findings
+from pymc_geodesic.tuning.whitening import FARTHEST_MEANS, distance_of_means
 
 __all__ = ["Stages", "begin_again", "more_careful", "warn_if_apart"]
 

@@ -22,16 +22,15 @@ from pymc_geodesic.topic_models.projections import projections
 from pymc_geodesic.topic_models.sample import sample
 from pymc_geodesic.topic_models.schedule import schedule_of_topics as schedule_of_topics
 from pymc_geodesic.topic_models.schedule import sgrld_schedule
-from pymc_geodesic.topic_models.sizes import top_documents, topic_sizes
+from pymc_geodesic.topic_models.schedule import starts_of_topics as starts_of_topics
 from pymc_geodesic.topic_models.spherical import log_perplexity
 from pymc_geodesic.topic_models.spherical_admixture import SphericalAdmixture
 from pymc_geodesic.topic_models.spherical_variational import (
     VariationalAdmixture,
     fit_spherical_admixture,
 )
-from pymc_geodesic.topic_models.starts import starts_of_topics as starts_of_topics
 from pymc_geodesic.topic_models.topic_counts import TopicCounts, expected_counts
-from pymc_geodesic.topic_models.words import coherence, top_words
+from pymc_geodesic.topic_models.words import coherence, top_documents, top_words, topic_sizes
 
 __all__ = [
     "BagOfWords",

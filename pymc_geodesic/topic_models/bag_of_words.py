@@ -16,17 +16,15 @@ from pytensor.tensor import TensorVariable
 from scipy import sparse
 
 from pymc_geodesic.topic_models.texts import (
-    counts_of_words,
-    fitted_vectorizer,
-    read_texts,
-    rows_with_words,
-    warn_of_unknown,
-)
-from pymc_geodesic.topic_models.word_weights import (
     as_rows,
     checked_weights,
+    counts_of_words,
+    fitted_vectorizer,
     rarities,
+    read_texts,
+    rows_with_words,
     unit_rows,
+    warn_of_unknown,
     weighted_by,
 )
 

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from scipy.special import gammaln
 
-from pymc_geodesic.topic_models.polya import fit_polya
+from pymc_geodesic.topic_models.priors import fit_polya
 from pymc_geodesic.topic_models.topic_counts import read_counts
 
 __all__ = ["Assignments"]

@@ -16,10 +16,8 @@ from numpy.typing import ArrayLike
 
 from pymc_geodesic.topic_models.bag_of_words import BagOfWords
 from pymc_geodesic.topic_models.documents import alpha_of, fold_in, some_draws, sweeps_for
-from pymc_geodesic.topic_models.read import Documents, Draws, read_documents, words_of
-from pymc_geodesic.topic_models.sizes import top_documents, topic_sizes
-from pymc_geodesic.topic_models.tracked import tracked
-from pymc_geodesic.topic_models.words import coherence
+from pymc_geodesic.topic_models.read import Documents, Draws, read_documents, tracked, words_of
+from pymc_geodesic.topic_models.words import coherence, top_documents, topic_sizes
 from pymc_geodesic.validation import whole
 
 __all__ = ["TopicReport", "describe"]

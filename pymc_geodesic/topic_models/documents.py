@@ -17,10 +17,9 @@ from pymc_geodesic.latents.gmc import LocalGMC, LocalSampler
 from pymc_geodesic.potential import Potential
 from pymc_geodesic.topic_models.alignment import aligned_draws
 from pymc_geodesic.topic_models.bag_of_words import BagOfWords
-from pymc_geodesic.topic_models.read import Documents, Draws, dataset_in, read_documents
+from pymc_geodesic.topic_models.read import Documents, Draws, dataset_in, read_documents, tracked
 from pymc_geodesic.topic_models.spherical_admixture import SphericalAdmixture
 from pymc_geodesic.topic_models.topic_counts import counts_of_rows, read_alpha
-from pymc_geodesic.topic_models.tracked import tracked
 from pymc_geodesic.validation import whole
 
 __all__ = [

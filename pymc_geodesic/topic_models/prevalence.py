@@ -12,8 +12,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from pymc_geodesic.topic_models.documents import alpha_of, drawn_shares, some_draws
-from pymc_geodesic.topic_models.read import Documents, Draws, read_documents
-from pymc_geodesic.topic_models.tracked import tracked
+from pymc_geodesic.topic_models.read import Documents, Draws, read_documents, tracked
 from pymc_geodesic.validation import whole
 
 __all__ = ["prevalence"]

@@ -4,13 +4,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from importlib.util import find_spec
 
 import numpy as np
 import scipy.sparse as sp
 import xarray as xr
 
 from numpy.typing import ArrayLike
+from rich.console import Console
+from rich.progress import track
 
 from pymc_geodesic.topic_models.bag_of_words import BagOfWords
 
@@ -24,8 +27,10 @@ __all__ = [
     "read_chains",
     "read_documents",
     "read_topics",
+    "tracked",
     "words_of",
 ]
+
 
 GROUPS = ("posterior", "running/draws", "running/mean")
 """Groups of a result that may hold topics, in the order in which they are looked for."""
@@ -155,3 +160,22 @@ def read_documents(documents: Documents, n_words: int | None = None) -> sp.csr_a
     found.sum_duplicates()
     found.eliminate_zeros()
     return found
+
+
+def tracked[T](items: Iterable[T], what: str, *, visible: bool) -> Iterator[T]:
+    """Go through items, and show how far; only in a terminal or a notebook that can show it.
+
+    Parameters
+    ----------
+    items : iterable
+        What to go through.
+    what : str
+        A few words for the bar.
+    visible : bool
+        Whether to show it.
+    """
+    console = Console(stderr=True)
+    can_show = console.is_terminal or (console.is_jupyter and find_spec("ipywidgets") is not None)
+    yield from track(
+        items, what, console=console, transient=True, disable=not visible or not can_show
+    )

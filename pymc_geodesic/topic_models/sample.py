@@ -15,9 +15,8 @@ from numpy.typing import ArrayLike
 from pymc_geodesic.topic_models.alignment import align
 from pymc_geodesic.topic_models.bag_of_words import BagOfWords
 from pymc_geodesic.topic_models.collapsed_gibbs import Assignments
-from pymc_geodesic.topic_models.read import Documents, read_documents
+from pymc_geodesic.topic_models.read import Documents, read_documents, tracked
 from pymc_geodesic.topic_models.topic_counts import read_alpha
-from pymc_geodesic.topic_models.tracked import tracked
 from pymc_geodesic.validation import positive, whole
 
 __all__ = ["sample"]

@@ -14,8 +14,7 @@ from numpy.typing import ArrayLike
 from scipy.optimize import minimize
 
 from pymc_geodesic.topic_models.read import Documents, read_documents
-from pymc_geodesic.topic_models.spherical import require_unit
-from pymc_geodesic.topic_models.spherical_bound import AdmixtureBound
+from pymc_geodesic.topic_models.spherical import AdmixtureBound, require_unit
 from pymc_geodesic.topic_models.topic_counts import read_alpha
 from pymc_geodesic.validation import positive, share, whole
 

@@ -13,8 +13,7 @@ import numpy as np
 
 from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.kernel.moved_gradients import gradients_along
-from pymc_geodesic.mass.arrays import JointMass, Mass, VariableMasses, joined, split
-from pymc_geodesic.mass.form import LARGEST_DENSE
+from pymc_geodesic.mass.arrays import LARGEST_DENSE, JointMass, Mass, VariableMasses, joined, split
 
 __all__ = [
     "curvature_mass",

@@ -11,15 +11,13 @@ from typing import NamedTuple
 import numpy as np
 
 from pymc_geodesic.kernel.host_gradient import HostGradient
-from pymc_geodesic.mass.arrays import JointMass, Mass, VariableMasses, joined
-from pymc_geodesic.mass.form import MassForm
+from pymc_geodesic.mass.arrays import JointMass, Mass, MassForm, VariableMasses, joined
 from pymc_geodesic.tuning.anchor import is_gaussian_around
 from pymc_geodesic.tuning.approximation import Approximation, approximate
 from pymc_geodesic.tuning.center import Mode, find_center, nearer_mode
 from pymc_geodesic.tuning.concerned import dense_pays
 from pymc_geodesic.tuning.curvature import curvature_mass
-from pymc_geodesic.tuning.evidence_bound import evidence_bounds
-from pymc_geodesic.tuning.long_search import lowest_mode
+from pymc_geodesic.tuning.long_search import evidence_bounds, lowest_mode
 from pymc_geodesic.tuning.secants import AveragedCurvature, dense_mass, low_rank_mass
 
 __all__ = ["Frame", "anchored_frame", "averaged_frame", "frame_at"]

@@ -24,10 +24,9 @@ import numpy as np
 from pymc_geodesic.kernel.host_gradient import SUBSAMPLE, HostGradient
 from pymc_geodesic.mass.arrays import Mass, joined
 from pymc_geodesic.tuning.anchor import around
-from pymc_geodesic.tuning.basins import Basins
+from pymc_geodesic.tuning.basins import Basins, Peak, peak_near
 from pymc_geodesic.tuning.center import MOST_WHOLE, descend
 from pymc_geodesic.tuning.many_descents import Descents, Frame, Tilt, descend_together
-from pymc_geodesic.tuning.peaks import Peak, peak_near
 
 __all__ = ["LARGEST", "LEAST_WEIGHT", "N_DRAWN", "FoundMode", "Modes", "find_modes"]
 

@@ -16,10 +16,15 @@ from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.manifolds import Product
 from pymc_geodesic.mass.arrays import Mass, joined
 from pymc_geodesic.mass.low_rank import LowRankMass
-from pymc_geodesic.tuning.batch_gradients import gradients_of_batches, in_frame
-from pymc_geodesic.tuning.noisiest import has_directions, noisiest_direction
-from pymc_geodesic.tuning.outweighing import LargeBatches, is_known, large_batches, rows_are_met
-from pymc_geodesic.tuning.rare_entries import PairsOfBatches
+from pymc_geodesic.tuning.outweighing import (
+    LargeBatches,
+    has_directions,
+    is_known,
+    large_batches,
+    noisiest_direction,
+    rows_are_met,
+)
+from pymc_geodesic.tuning.rare_entries import PairsOfBatches, gradients_of_batches, in_frame
 
 __all__ = ["balanced_matrix", "expected_along", "measure_noise", "rebalanced"]
 

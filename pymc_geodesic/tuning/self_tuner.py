@@ -15,17 +15,15 @@ from pymc.exceptions import SamplingError
 
 from pymc_geodesic.algorithms.demands import GradientNoise
 from pymc_geodesic.kernel.host_gradient import SUBSAMPLE, HostGradient
-from pymc_geodesic.mass.arrays import JointMass, Mass, joined
-from pymc_geodesic.mass.form import MassForm
+from pymc_geodesic.mass.arrays import JointMass, Mass, MassForm, joined
 from pymc_geodesic.mass.low_rank import LowRankMass
 from pymc_geodesic.tuning.all_rows_frame import weigh, with_all_rows
 from pymc_geodesic.tuning.findings import Center, Findings
 from pymc_geodesic.tuning.frame import Frame
-from pymc_geodesic.tuning.shrinkage import shrunk_covariance, shrunk_variances
-from pymc_geodesic.tuning.soft_directions import with_directions_of_draws
+from pymc_geodesic.tuning.spacing import shrunk_covariance, shrunk_variances
 from pymc_geodesic.tuning.surroundings import Anchor, InFrame, OnSimplex, Surroundings
 from pymc_geodesic.tuning.unbalanced import with_unbalanced
-from pymc_geodesic.tuning.whitening import whitened, without_runaways
+from pymc_geodesic.tuning.whitening import whitened, with_directions_of_draws, without_runaways
 
 __all__ = ["Center", "Findings", "SelfTuner", "VarianceReduction"]
 

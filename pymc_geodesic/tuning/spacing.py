@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""How many transitions apart draws are, in the tuning phase and after it."""
+"""How many transitions apart draws are, in the tuning phase and after, and what few tell."""
 
 from __future__ import annotations
 
@@ -8,9 +8,17 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pymc_geodesic.mass.form import LARGEST_DENSE
+from pymc_geodesic.mass.arrays import LARGEST_DENSE
 
-__all__ = ["MOST_TUNING", "autocorrelation_time", "steps_while_tuning", "steps_worth_a_draw"]
+__all__ = [
+    "MOST_TUNING",
+    "autocorrelation_time",
+    "shrunk_covariance",
+    "shrunk_variances",
+    "steps_while_tuning",
+    "steps_worth_a_draw",
+]
+
 
 # Transitions per draw, for draws that are kept and for those of the tuning phase, where a finer
 # choice gains nothing. Up to a tenth is rounded down. A draw for which a kernel has no room is
@@ -107,3 +115,44 @@ def _rounded(n_steps: float, numbers: np.ndarray, most: int) -> int:
     """Round up to one of few numbers."""
     enough = n_steps * ROUNDED_DOWN <= numbers
     return int(min(numbers[enough.argmax()] if enough.any() else most, most))
+
+
+# Weight of the present mass relative to draws, in draws per estimated entry.
+PRIOR_DRAWS = 5
+
+
+def shrunk_variances(frame: np.ndarray) -> np.ndarray:
+    """Return the variance of every entry, shrunk towards one.
+
+    Parameters
+    ----------
+    frame : ndarray, shape (draw, entry)
+        Draws in the frame of a mass, relative to their mean.
+
+    Returns
+    -------
+    ndarray, shape (entry,)
+        Variances; those of five independent draws would have half of the weight.
+    """
+    n = len(frame) / autocorrelation_time(frame)
+    weight = n / (n + PRIOR_DRAWS)
+    return weight * frame.var(axis=0) + (1 - weight)
+
+
+def shrunk_covariance(frame: np.ndarray) -> np.ndarray:
+    """Return the covariance between all entries, shrunk towards the identity.
+
+    Parameters
+    ----------
+    frame : ndarray, shape (draw, entry)
+        Draws in the frame of a mass, relative to their mean.
+
+    Returns
+    -------
+    ndarray, shape (entry, entry)
+        The covariance, which has the less weight the more entries there are.
+    """
+    size = frame.shape[1]
+    n = len(frame) / autocorrelation_time(frame)
+    weight = n / (n + PRIOR_DRAWS + size)
+    return weight * np.cov(frame.T, ddof=0).reshape(size, size) + (1 - weight) * np.eye(size)

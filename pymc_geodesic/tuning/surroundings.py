@@ -13,8 +13,7 @@ import numpy as np
 
 from pymc_geodesic.algorithms.demands import GradientNoise
 from pymc_geodesic.kernel.host_gradient import SUBSAMPLE, HostGradient
-from pymc_geodesic.mass.arrays import Mass
-from pymc_geodesic.mass.form import MassForm
+from pymc_geodesic.mass.arrays import Mass, MassForm
 from pymc_geodesic.tuning import simplex
 from pymc_geodesic.tuning.anchor import around, is_gaussian_around
 from pymc_geodesic.tuning.center import (

@@ -12,8 +12,7 @@ import numpy as np
 from pymc_geodesic.kernel.host_gradient import SUBSAMPLE, HostGradient
 from pymc_geodesic.manifolds import Manifold
 from pymc_geodesic.manifolds.base import Shape
-from pymc_geodesic.mass.frame_mass import FrameMass, symmetric
-from pymc_geodesic.mass.tangent import SMALLEST_WIDTH, WIDEST, TangentMass
+from pymc_geodesic.mass.tangent import SMALLEST_WIDTH, WIDEST, FrameMass, TangentMass, symmetric
 from pymc_geodesic.tuning.center import MOST_SUBSAMPLE, descend
 from pymc_geodesic.tuning.curvature import frame_curvature, tangent_curvature
 from pymc_geodesic.tuning.starts import best_starts

@@ -12,7 +12,7 @@ import numpy as np
 from pymc_geodesic.algorithms.row_noise import covariance_of_rows
 from pymc_geodesic.manifolds import Product
 from pymc_geodesic.mass.arrays import Mass
-from pymc_geodesic.tuning.batch_gradients import along_directions
+from pymc_geodesic.tuning.rare_entries import along_directions
 
 __all__ = ["VelocityMoments", "cooled", "moments_of", "pooled", "shrunk"]
 

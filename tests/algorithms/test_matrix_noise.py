@@ -14,8 +14,7 @@ from pymc_geodesic.algorithms.gsgnht import thermostat_noise_variance
 from pymc_geodesic.algorithms.splitting import balanced_kick, damp, matched_friction
 from pymc_geodesic.mass.frames import Scaling, VariableFrames, WeightedProduct
 from pymc_geodesic.potential import FisherNoise, Potential
-from pymc_geodesic.potential.point_covariances import MOST_ENTRIES
-from pymc_geodesic.potential.spectrum import Spectrum, applied, mapped
+from pymc_geodesic.potential.estimate import MOST_ENTRIES, Spectrum, applied, mapped
 
 STEP_SIZE, N_ROWS, BATCH = 0.1, 60, 8
 # With the second friction the noise of some directions exceeds what it dissipates.

@@ -8,8 +8,7 @@ import pytest
 
 from pymc_geodesic.kernel.interpreted import Interpreted
 from pymc_geodesic.manifolds import Euclidean, Sphere
-from pymc_geodesic.mass.arrays import joined, split
-from pymc_geodesic.mass.form import mass_form
+from pymc_geodesic.mass.arrays import joined, mass_form, split
 from pymc_geodesic.mass.low_rank import LowRankMass
 
 SHAPES = [(), (4,), (2, 3)]

@@ -18,7 +18,7 @@ import pymc_geodesic as pmg
 from pymc_geodesic.kernel.jax.function import JAXFunction
 from pymc_geodesic.potential import Potential
 from pymc_geodesic.potential.minibatch import find_batch_sources, total_size
-from pymc_geodesic.potential.model_warnings import row_variables
+from pymc_geodesic.potential.total_size import row_variables
 
 Y = np.random.default_rng(1).normal(size=200)
 

@@ -17,7 +17,7 @@ from pymc_geodesic.potential import (
     MinibatchEstimator,
     Potential,
 )
-from pymc_geodesic.potential.halves import HalvedEstimator, has_halves
+from pymc_geodesic.potential.estimator import HalvedEstimator, has_halves
 
 # An odd number of rows is divided unequally.
 CASES = [

@@ -10,7 +10,7 @@ import pytest
 from pytensor.compile.mode import Mode
 from pytensor.tensor.special import LogSumExp
 
-from pymc_geodesic.potential.log_sum_exp import with_softmax_gradients
+from pymc_geodesic.potential.stacking import with_softmax_gradients
 
 INTERPRETED = Mode(linker="py", optimizer="fast_compile")
 

@@ -15,7 +15,7 @@ from pymc.distributions.transforms import ordered
 import pymc_geodesic as pmg
 
 from pymc_geodesic.potential import Potential
-from pymc_geodesic.potential.model_warnings import warn_of_row_variables
+from pymc_geodesic.potential.total_size import warn_of_row_variables
 
 N = 12
 RNG = np.random.default_rng(3)

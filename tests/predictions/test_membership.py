@@ -90,7 +90,7 @@ def test_dims_and_coordinates_are_those_of_the_model():
 
 
 def test_blocks_of_rows(monkeypatch):
-    from pymc_geodesic.predictions import rows_at_draws
+    from pymc_geodesic.predictions import rows_of_model as rows_at_draws
 
     monkeypatch.setattr(rows_at_draws, "BLOCK", 1_000)
     np.testing.assert_allclose(pmg.membership(IDATA, plain()).values, expected(), rtol=1e-9)

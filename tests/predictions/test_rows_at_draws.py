@@ -10,8 +10,7 @@ from pymc.distributions.moments import mean
 
 import pymc_geodesic as pmg
 
-from pymc_geodesic.predictions.rows_at_draws import RowsAtDraws, flat_draws
-from pymc_geodesic.predictions.rows_of_model import ModelRows
+from pymc_geodesic.predictions.rows_of_model import ModelRows, RowsAtDraws, flat_draws
 
 N, S = 60, 40
 X = np.random.default_rng(0).standard_normal(N)

@@ -10,7 +10,7 @@ from scipy.special import gammaln
 
 import pymc_geodesic as pmg
 
-from pymc_geodesic.topic_models.polya import fit_polya
+from pymc_geodesic.topic_models.priors import fit_polya
 
 SEED = 11
 

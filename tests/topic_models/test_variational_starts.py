@@ -14,7 +14,7 @@ from scipy.special import digamma, gammaln
 
 import pymc_geodesic as pmg
 
-from pymc_geodesic.topic_models.spherical_bound import AdmixtureBound
+from pymc_geodesic.topic_models.spherical import AdmixtureBound
 
 V, K, S = 12, 3, 5
 

@@ -12,10 +12,9 @@ from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.kernel.row_weights import gain_of
 from pymc_geodesic.mass.arrays import joined
 from pymc_geodesic.potential import Potential
-from pymc_geodesic.tuning.all_rows_frame import with_all_rows
+from pymc_geodesic.tuning.all_rows_frame import sizes_of_rows, with_all_rows
 from pymc_geodesic.tuning.approximation import approximate
 from pymc_geodesic.tuning.frame import anchored_frame
-from pymc_geodesic.tuning.row_sizes import sizes_of_rows
 from pymc_geodesic.tuning.starts import best_starts
 
 N = 100_000

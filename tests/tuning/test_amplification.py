@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pymc_geodesic.mass import JointMass, LowRankMass, VariableMasses
-from pymc_geodesic.tuning.amplification import amplification
+from pymc_geodesic.tuning.energy_range import amplification
 
 
 def test_it_is_that_of_the_correlation_with_other_variables():

@@ -7,7 +7,7 @@ from copy import deepcopy
 import numpy as np
 import pytest
 
-from pymc_geodesic.tuning.field_reference import FieldReference
+from pymc_geodesic.tuning.energy_range import FieldReference
 
 
 def fed(path, *, tune, draws=100):

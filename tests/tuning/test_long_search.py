@@ -14,9 +14,8 @@ from pymc_geodesic.mass.arrays import JointMass, VariableMasses, joined, split
 from pymc_geodesic.potential import Potential
 from pymc_geodesic.tuning.center import find_center
 from pymc_geodesic.tuning.curvature import curvature_mass
-from pymc_geodesic.tuning.evidence_bound import evidence_bounds, log_volume
 from pymc_geodesic.tuning.frame import anchored_frame
-from pymc_geodesic.tuning.long_search import search_long
+from pymc_geodesic.tuning.long_search import evidence_bounds, log_volume, search_long
 from pymc_geodesic.tuning.starts import best_starts
 
 N = 3_000

@@ -7,7 +7,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pymc_geodesic.tuning.noisiest import noisiest_direction
+from pymc_geodesic.tuning.outweighing import noisiest_direction
 
 N_PLACES, N_BATCHES = 8, 24
 

@@ -10,7 +10,7 @@ from chains import run
 
 import pymc_geodesic as pmg
 
-from pymc_geodesic.tuning.settling import balanced, is_falling, is_off
+from pymc_geodesic.tuning.thermostat_settling import balanced, is_falling, is_off
 
 N_ROWS = 2_000
 MEAN, SD = np.array([2.0, 0.0, -1.0]), 1 / np.sqrt(N_ROWS)

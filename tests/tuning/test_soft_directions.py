@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pymc_geodesic.mass.low_rank import LowRankMass
-from pymc_geodesic.tuning.soft_directions import (
+from pymc_geodesic.tuning.whitening import (
     SOFT,
     soft_directions,
     with_directions_of_draws,

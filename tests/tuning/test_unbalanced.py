@@ -5,8 +5,7 @@
 import numpy as np
 import pytest
 
-from pymc_geodesic.tuning.pairs import paired_differences
-from pymc_geodesic.tuning.unbalanced import unbalanced_noise
+from pymc_geodesic.tuning.unbalanced import paired_differences, unbalanced_noise
 
 N_POINTS, N_BATCHES, SIZE = 400, 12, 4
 

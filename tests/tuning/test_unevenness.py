@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pymc_geodesic.manifolds import Euclidean, Product, Sphere
-from pymc_geodesic.tuning.unevenness import unevenness
+from pymc_geodesic.tuning.unbalanced import unevenness
 
 N_PLACES, N_PAIRS, SIZE = 32, 8, 4
 FLAT = Product([Euclidean()], shapes=[(SIZE,)])

@@ -10,7 +10,7 @@ import pytest
 
 import pymc_geodesic as pmg
 
-from pymc_geodesic.tuning.velocity_heat import VelocityHeat
+from pymc_geodesic.tuning.velocity_balance import VelocityHeat
 
 
 def found(temperatures):
