@@ -4,8 +4,7 @@
 
 from __future__ import annotations
 
-import time
-
+from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -14,7 +13,7 @@ import xarray as xr
 from pymc.model import Model
 
 from pymc_geodesic.runs.deterministics import Traced
-from pymc_geodesic.runs.gradients_at_draws import gradients_of_run
+from pymc_geodesic.runs.gradients_at_draws import ENOUGH, batches_of_run, gradients_of_run
 from pymc_geodesic.runs.labels import labels_of
 from pymc_geodesic.runs.refined import REFINEMENT, has_constant_step, refined
 from pymc_geodesic.sampling.advance import Sampler
@@ -54,7 +53,7 @@ class CorrectedError(NamedTuple):
 
 
 def corrected_error(
-    kept: Stored, sampler: Sampler, traced: Traced, *, model: Model, began: float
+    kept: Stored, sampler: Sampler, traced: Traced, *, model: Model, spent: Callable[[], float]
 ) -> CorrectedError | None:
     """Return the error of a run so far, None if it cannot be corrected in time.
 
@@ -68,16 +67,20 @@ def corrected_error(
         The free variables whose means matter.
     model : Model
         The model.
-    began : float
-        When the run began, by ``time.perf_counter``.
+    spent : callable
+        Returns the seconds that the run has taken so far.
     """
     idata = kept.datatree(plain=True)
     if not isinstance(sampler, StochasticSampler) or sampler.tuning is None or idata is None:
         return None
     if not has_constant_step(idata):
         return None
-    seconds = SHARE * (time.perf_counter() - began)
-    found, _ = gradients_of_run(idata, sampler, model, seconds=seconds, most=MOST, is_worth_it=True)
+    seconds = SHARE * spent()
+    found, _ = gradients_of_run(
+        idata, sampler, model, seconds=seconds, most=MOST, is_worth_it=True, fewest=ENOUGH
+    )
+    if found is None:
+        found = batches_of_run(idata, sampler, model, seconds=seconds)
     better = None if found is None else refined(idata, found, traced)
     if found is None or better is None or better.is_unclear:
         return None

@@ -21,6 +21,7 @@ from pymc_geodesic.runs.direction_coordinates import has_directions
 from pymc_geodesic.sampling.stochastic import StochasticSampler
 
 __all__ = [
+    "ENOUGH",
     "FEWEST",
     "DrawGradients",
     "GradientsAt",
@@ -33,6 +34,8 @@ __all__ = [
 NEVER_TOO_MUCH = 1.0
 # Draws of all chains that are looked at: with fewer, nothing can be said.
 FEWEST = 80
+# With gradients of all rows at fewer, those of batches at more draws correct better.
+ENOUGH = 200
 # Draws at which there are gradients of all rows.
 N_DRAWS = (1_000, 400, FEWEST)
 # Draws with gradients from batches, and rows of a batch: with 300 rows the variance of means fell
@@ -163,6 +166,7 @@ def gradients_of_run(
     seconds: float,
     most: int,
     is_worth_it: bool,
+    fewest: int = FEWEST,
 ) -> tuple[DrawGradients | None, str]:
     """Evaluate gradients at as many draws as there is time for; otherwise return why at none.
 
@@ -180,6 +184,8 @@ def gradients_of_run(
         Draws of all chains beyond which more gain little.
     is_worth_it : bool
         Whether a function of gradients may be made for it.
+    fewest : int
+        Draws of all chains with fewer of which there is no use.
     """
     problem, n_chains = sampler.problem, idata["posterior"].sizes["chain"]
     if why_not := _obstacle(idata, sampler, is_worth_it=is_worth_it):
@@ -192,10 +198,10 @@ def gradients_of_run(
     everywhere = maps.points(idata, max_draws=max(1, memory // n_chains))
     each = seconds_of_one(gradient, [x[0, 0] for x in everywhere])
     n = int(min(max(seconds, NEVER_TOO_MUCH) / each, most, memory))
-    if n < FEWEST:
-        return None, f"one of them takes {each:.2g} s"
     # Steps, so that results seldom depend on how fast a run happened to be.
-    n = next(x for x in N_DRAWS if x <= n)
+    n = next((x for x in N_DRAWS if x <= n), 0)
+    if n < fewest:
+        return None, f"one of them takes {each:.2g} s"
     return GradientsAt(maps, gradient, max_draws=max(1, n // n_chains))(everywhere), ""
 
 

@@ -63,6 +63,18 @@ class Plan:
     refine: bool = False
     until: Until | None = None
     began: float = field(default_factory=time.perf_counter)
+    _began_here: float = field(default_factory=time.process_time)
+
+    def seconds(self) -> float:
+        """Return what the run has taken so far, by the clock that the cost of gradients has.
+
+        That is the processor's: on a busy machine a share of the time that has passed would be a
+        multiple of it. Of workers of a cluster this process does not know it.
+        """
+        passed = time.perf_counter() - self.began
+        if self.client is not None:
+            return passed
+        return min(passed, time.process_time() - self._began_here)
 
     @property
     def value_names(self) -> list[str]:
@@ -158,7 +170,7 @@ def begin_run(plan: Plan, step: Step, progress: Progress) -> tuple[InMemory | Ch
             step.sampler,
             plan.until.traced,
             model=plan.model,
-            began=plan.began,
+            spent=plan.seconds,
         )
     return keep, RunLoop(move, chains, keep=keep, longest=plan.checkpoint_every)
 

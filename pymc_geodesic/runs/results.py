@@ -18,7 +18,7 @@ from pymc_geodesic.runs.certificate import NEVER_TOO_MUCH, certified
 from pymc_geodesic.runs.checkpoints.checkpoint import Checkpoint
 from pymc_geodesic.runs.checkpoints.folder import CheckpointError
 from pymc_geodesic.runs.convergence import warnings_of_convergence
-from pymc_geodesic.runs.gradients_at_draws import DrawGradients, batches_of_run
+from pymc_geodesic.runs.gradients_at_draws import ENOUGH, DrawGradients, batches_of_run
 from pymc_geodesic.runs.in_memory import InMemory
 from pymc_geodesic.runs.plan import Plan
 from pymc_geodesic.runs.refined import (
@@ -37,8 +37,8 @@ from pymc_geodesic.sampling.log import log
 from pymc_geodesic.sampling.stochastic import StochasticSampler
 
 # Of the duration of a run, what gradients of all rows may take that correct its draws, and those
-# of batches where there is time at fewer than so many draws.
-SHARE_TO_REFINE, SHARE_OF_BATCHES, ENOUGH = 0.15, 0.05, 200
+# of batches where there is time at too few draws.
+SHARE_TO_REFINE, SHARE_OF_BATCHES = 0.15, 0.05
 # The same for points around the draws that certify them.
 SHARE_TO_CERTIFY = 0.1
 # Bytes of draws that are held in memory twice, as drawn and corrected.
@@ -156,7 +156,7 @@ def _checked(
     """Warn of draws that do not represent the posterior, and correct what can be corrected."""
     kept, sampler, model = drawn.kept, drawn.sampler, plan.model
     chains = [] if drawn.loop is None else drawn.loop.chains
-    seconds = time.perf_counter() - plan.began
+    seconds = plan.seconds()
     looked = idata
     try:
         if isinstance(kept, Checkpoint):

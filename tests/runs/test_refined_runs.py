@@ -3,6 +3,7 @@
 """Runs whose draws are corrected with gradients of all rows."""
 
 import logging
+import time
 
 from importlib import import_module
 from types import SimpleNamespace
@@ -155,6 +156,22 @@ def test_a_run_that_batches_correct_has_a_verdict(monkeypatch, caplog):
     assert_exact(idata["posterior"], mean, cov, tolerance=0.06)
     assert idata["posterior"].attrs["verdict"] in ("certified", "corrected, not certified")
     assert idata["posterior"].attrs["verdict_reason"] in caplog.text
+
+
+def test_checks_have_no_more_time_on_a_busy_machine(monkeypatch):
+    """Their cost is that of the processor, and so is what they have a share of."""
+    results, plan = (import_module(f"pymc_geodesic.runs.{x}") for x in ("results", "plan"))
+    given, checked = [], results.checked_with_rows
+    monkeypatch.setattr(
+        results, "checked_with_rows", lambda *x, **y: given.append(y["seconds"]) or checked(*x, **y)
+    )
+    slow = SimpleNamespace(
+        perf_counter=lambda: 1e6 + time.perf_counter(), process_time=time.process_time
+    )
+    monkeypatch.setattr(plan, "time", slow)
+    before = time.process_time()
+    pmg.sample(50, tune=50, model=regression()[0], random_seed=1, progressbar=False)
+    assert given[0] < time.process_time() - before
 
 
 def test_the_time_of_all_rows_is_that_of_a_part_of_them(monkeypatch):

@@ -4,6 +4,7 @@
 
 import logging
 
+from importlib import import_module
 from types import SimpleNamespace
 
 import numpy as np
@@ -78,6 +79,21 @@ def test_corrected_means_need_few_draws(caplog):
     error = found.refinement["mu"].sel(figure="mcse_mean")
     assert error.max() < 0.03 * found.posterior["mu"].std()
     assert pmg.sample(300, refine=False, **options).posterior.sizes["draw"] > 50
+
+
+def test_batches_tell_the_error_of_a_corrected_mean_where_rows_are_many(monkeypatch):
+    module = import_module("pymc_geodesic.runs.corrected_error")
+    monkeypatch.setattr(module, "gradients_of_run", lambda *_, **__: (None, "one takes 3 s"))
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=(20_000, 2))
+    y = (rng.random(len(x)) < 1 / (1 + np.exp(-x @ [0.5, -0.5]))).astype("int32")
+    with pm.Model() as model:
+        x_batch, y_batch = pm.Minibatch(x, y, batch_size=100)
+        slope = pm.Normal("slope", 0.0, 1.0, shape=2)
+        pm.Bernoulli("y", logit_p=x_batch @ slope, observed=y_batch, total_size=len(x))
+    options = RUN | {"tune": 300, "chains": 4}
+    found = pmg.sample(300, model=model, until={"mcse": 0.03}, **options)
+    assert found.posterior.sizes["draw"] == 50
 
 
 def test_draws_that_do_not_suffice_are_said(caplog):
