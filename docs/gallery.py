@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import ast
 import json
+import textwrap
 
 from pathlib import Path
 
@@ -31,6 +32,8 @@ GROUPS = {
 }
 EXAMPLES = [name for names in GROUPS.values() for name in names]
 # What the examples said when their pictures were drawn, and how long they took.
+# Of a line of text beside two sidebars.
+COLUMNS = 84
 FOUND = PICTURES / "found.json"
 
 PAGE = """# {title}
@@ -104,7 +107,7 @@ def describe(name: str) -> dict[str, str]:
         raise ValueError(f"The docstring of {path.name} expected a conclusion as last paragraph.")
     conclusion = conclusion.removeprefix("Conclusion: ")
     stored = json.loads(FOUND.read_text()).get(name, {})
-    report = stored.get("report")
+    report = legible(stored.get("report", ""))
     return {
         "name": name,
         "title": title,
@@ -119,6 +122,12 @@ def describe(name: str) -> dict[str, str]:
         if "seconds" in stored
         else "",
     }
+
+
+def legible(report: str) -> str:
+    """Break the sentences of a report; its tables, whose columns have spaces, stay as they are."""
+    lines = [x if "  " in x else textwrap.fill(x, COLUMNS) for x in report.splitlines()]
+    return "\n".join(lines)
 
 
 def write(app=None) -> None:

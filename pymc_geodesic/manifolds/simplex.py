@@ -22,7 +22,7 @@ SOFTENING = 0.5
 
 
 class Simplex(Sphere):
-    r"""Probability vectors ``p`` of length K as ``x = sqrt(p)`` on the sphere S^{K-1}.
+    r"""Probability vectors ``p`` of length K as ``x = sqrt(p)`` on the unit sphere.
 
     The density of ``p`` with respect to Lebesgue measure on its first K - 1 entries, the measure of
     :class:`pymc.Dirichlet`, becomes with respect to the surface measure of the sphere
