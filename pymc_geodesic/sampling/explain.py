@@ -62,9 +62,12 @@ def explain_start(model: Model, point: Mapping[str, np.ndarray]) -> str:
 
 def _densities(model: Model, point: Mapping[str, np.ndarray]) -> list[str]:
     variables = model.basic_RVs
-    terms = model.logp(vars=variables, sum=False)
     try:
-        found = _evaluate(model, terms, point)
+        found = _evaluate(model, model.logp(vars=variables, sum=False), point)
+    except NotImplementedError:
+        # That of what is observed has no closed form.
+        variables = model.free_RVs
+        found = _evaluate(model, model.logp(vars=variables, sum=False), point)
     except ParameterValueError as error:
         return [f"A distribution has a parameter that is not allowed there: {error}."]
     bad = {rv.name: x[~np.isfinite(x)] for rv, x in zip(variables, found, strict=True)}

@@ -9,6 +9,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pymc as pm
+import pytensor
 import pytest
 
 import pymc_geodesic as pmg
@@ -260,3 +261,27 @@ def test_two_corpora_start_from_gibbs_sampling(planted, n_priors):
         assert np.any(one != other)
         np.testing.assert_array_equal(order_of(one), order_of(other))
         np.testing.assert_allclose(one, TOPICS[order_of(one)], atol=0.05)
+
+
+def test_starts_of_sparse_topics_are_positive_in_single_precision():
+    # Topics of many tokens, and words that no topic has: their probabilities underflow.
+    counts = np.random.default_rng(1).multinomial(30_000, np.ones(40) / 40, 20)
+    corpus = pmg.BagOfWords(np.hstack([counts, np.zeros((20, 2000), int)]))
+    with pytensor.config.change_flags(floatX="float32"), pm.Model() as model:
+        batch = pm.Minibatch(corpus, batch_size=10)
+        topics = pmg.SymmetricDirichlet("topics", 0.005, shape=(2, 2040))
+        pmg.LatentDirichletAllocation("w", topics, 0.1, observed=batch, total_size=20)
+        step = pmg.SGRLD(step_size=1e-4)
+        step.setup_chain(np.random.default_rng(1), tune=0, draws=1)
+        point, _ = step.step(model.initial_point())
+    assert np.isfinite(point["topics_simplex__"]).all()
+
+
+def test_an_impossible_start_of_topics_is_explained(planted):
+    with model_of(planted[1]) as model:
+        step = pmg.SGRLD(step_size=1e-4)
+        point = model.initial_point()
+        step.setup_chain(np.random.default_rng(1), tune=0, draws=1)
+        point["topics_simplex__"] = np.where(np.arange(23) == 3, np.nan, point["topics_simplex__"])
+        with pytest.raises(pm.exceptions.SamplingError, match=r"start.*topics"):
+            step.step(point)
