@@ -1,0 +1,179 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""What the scripts of this room share: runs in processes of their own, and the lines of a table.
+
+A run is timed from its import to its draws; the making of the data is not counted. It is ended
+after MOST_SECONDS of the processor, and what it would have found is not guessed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import sys
+import tempfile
+import time
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from benchmarks.harness.processes import in_a_process
+
+__all__ = ["HEADER", "MOST_SECONDS", "SEED", "Draws", "answer_to", "checks", "line", "runs_of"]
+
+MOST_SECONDS = 180
+# A process learns its seed from its environment, before it reads its command.
+SEED = int(os.environ.get("BENCHMARK_SEED", "1"))
+BIAS, RATIOS = 0.15, (0.85, 1.15)
+HEADER = ["by", "seeds", "CPU s", "wall s", "effective", "per CPU s", "bias (sd)"]
+HEADER += ["least sd", "largest sd"]
+
+type Run = dict[str, Any]
+
+
+class Draws(NamedTuple):
+    """Draws of the compared entries, ``(chain, draw, entry)``.
+
+    Those of an approximation are as many as one likes: they have no effective size.
+    """
+
+    values: np.ndarray
+    approximate: bool = False
+
+
+def answer_to(draw: Callable[[], Draws]) -> Run:
+    """Make one run in this process; a package that fails is quoted."""
+    cpu, wall = time.process_time(), time.perf_counter()
+    try:
+        found = draw()
+    except Exception as error:
+        return {"failed": f"{type(error).__name__}: {str(error).splitlines()[0][:200]}"}
+    times = {"cpu": time.process_time() - cpu, "wall": time.perf_counter() - wall}
+    from benchmarks.harness.statistics import effective_samples
+
+    values = np.asarray(found.values, dtype=float)
+    return times | {
+        "MB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3,
+        "effective": None if found.approximate else effective_samples(values),
+        "mean": values.mean((0, 1)).tolist(),
+        "sd": values.std((0, 1)).tolist(),
+    }
+
+
+def runs_of(
+    part: Callable[[str, Callable[[], Any]], Any], seeds: Sequence[int], *arguments: str
+) -> list[Run | None]:
+    """Make the run of each seed in a new process with empty folders; None is one not made."""
+
+    def cold(seed: int) -> Run:
+        with tempfile.TemporaryDirectory() as cache:
+            found = in_a_process(
+                "--measure",
+                *arguments,
+                cache=cache,
+                most_seconds=MOST_SECONDS,
+                BENCHMARK_SEED=str(seed),
+            )
+        found = found or {"ended": MOST_SECONDS}
+        print(*arguments, seed, {k: v for k, v in found.items() if k not in ("mean", "sd")})
+        sys.stdout.flush()
+        return found
+
+    found: list[Run | None] = []
+    for seed in seeds:
+        found.append(part(" ".join([*arguments, str(seed)]), lambda seed=seed: cold(seed)))
+        if found[-1] is None or "ended" in found[-1]:
+            break
+    return found
+
+
+def errors(run: Run, truth: Mapping[str, Sequence[float]]) -> tuple[float, float, float]:
+    """Return the largest bias in deviations, and the extreme ratios of deviations."""
+    bias = np.abs(np.subtract(run["mean"], truth["mean"])) / truth["sd"]
+    ratios = np.divide(run["sd"], truth["sd"])
+    return float(bias.max()), float(ratios.min()), float(ratios.max())
+
+
+def is_right(runs: Iterable[Run | None], truth: Mapping[str, Sequence[float]]) -> bool:
+    """Whether all runs are there and within the limits."""
+    found = [errors(run, truth) if run and "cpu" in run else (np.inf, 0.0, np.inf) for run in runs]
+    return all(b <= BIAS and RATIOS[0] <= low and high <= RATIOS[1] for b, low, high in found)
+
+
+def pace(runs: Sequence[Run]) -> float:
+    """Return the median of the effective draws per second; of approximations, none."""
+    return float(np.median([(run["effective"] or 0.0) / run["cpu"] for run in runs]))
+
+
+def line(name: str, runs: Sequence[Run | None], truth: Mapping[str, Sequence[float]]) -> list[str]:
+    """Write the row of a method: medians of cost, worst errors."""
+    made = [run for run in runs if run]
+    if len(made) < len(runs):
+        return [name, "not run", *[""] * 7]
+    if "ended" in made[-1]:
+        return [name, str(len(runs)), f"> {MOST_SECONDS}", *[""] * 6]
+    if why := [run["failed"] for run in made if "failed" in run]:
+        return [name, str(len(runs)), f"failed: {why[0]}", *[""] * 6]
+    cpu, wall = (float(np.median([run[key] for run in made])) for key in ("cpu", "wall"))
+    least = [run["effective"] for run in made]
+    worst = np.array([errors(run, truth) for run in made])
+    return [
+        name,
+        str(len(runs)),
+        f"{cpu:.1f}",
+        f"{wall:.0f}",
+        "" if None in least else f"{min(least):,.0f}",
+        "" if None in least else f"{pace(made):,.1f}",
+        f"{worst[:, 0].max():.3f}",
+        f"{worst[:, 1].min():.3f}",
+        f"{worst[:, 2].max():.3f}",
+    ]
+
+
+def checks(
+    label: str, found: Mapping[str, Sequence[Run | None]], truth: Mapping[str, Sequence[float]]
+) -> list[tuple[str, str, str, bool | None]]:
+    """Ask of ours that it is right, and faster than each peer that is right and gives draws."""
+    ours, *_ = found
+    if None in found[ours]:
+        return [(f"{label}: ours", "", "", None)]
+    told = line(ours, found[ours], truth)
+    right = is_right(found[ours], truth)
+    limits = f"<= {BIAS}, {RATIOS[0]} to {RATIOS[1]}"
+    asked = [(f"{label}: ours, bias and sds", ", ".join(told[6:]), limits, right)]
+    rivals = {
+        name: pace(runs)
+        for name, runs in found.items()
+        if name != ours and is_right(runs, truth) and runs[0]["effective"]
+    }
+    if rivals and right:
+        best = max(rivals, key=rivals.__getitem__)
+        asked.append(
+            (
+                f"{label}: effective draws per CPU s, beside the best peer that is right",
+                f"{pace(found[ours]):,.1f}",
+                f">= {rivals[best]:,.1f} ({best})",
+                pace(found[ours]) >= rivals[best],
+            )
+        )
+    return asked
+
+
+def options(doc: str, names: Iterable[str]) -> argparse.Namespace:
+    """Read the command: what to run now, or the one run to be made in this process."""
+    from benchmarks.harness.console import parser
+
+    reader = parser(doc.split("\n")[0])
+    reader.add_argument("--only", nargs="*", choices=list(names), default=list(names))
+    reader.add_argument("--resume", action="store_true", help="run only what is not there yet")
+    reader.add_argument("--measure", nargs="+", help=argparse.SUPPRESS)
+    return reader.parse_args()
+
+
+def say(run: Any) -> None:
+    """Print what the process of a run has found, as its last line."""
+    print("\n" + json.dumps(run))
