@@ -32,6 +32,7 @@ PARTS = RESULTS / "parts"
 TRUTHS = RESULTS / "truths"
 PACKAGES = ("pymc", "pytensor", "numpy", "numba", "jax", "arviz", "scipy")
 PACKAGES += ("blackjax", "mici", "nutpie", "numpyro", "scikit-learn", "tomotopy", "distributed")
+PACKAGES += ("gensim", "laplace-torch", "posteriors", "pymc-extras", "torch")
 
 
 class Check(NamedTuple):

@@ -14,7 +14,6 @@ processor. Approximations have no effective size.
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -34,7 +33,6 @@ BENCHMARK = Benchmark(
 )
 
 SIZES = (100_000, 1_000_000)
-OURS = "pymc_geodesic"
 # Numbers that the truth evaluates, rows times draws.
 WORK = 400_000_000
 
@@ -70,29 +68,14 @@ def main() -> None:
         runs.say(runs.answer_to(partial(METHODS[name], x, y)))
         return
     from benchmarks.correctness.models import kept
-    from benchmarks.harness.console import table
-    from benchmarks.harness.parts import part_of
-    from benchmarks.harness.records import TRUTHS, Check, report
+    from benchmarks.harness.records import TRUTHS
 
-    name, rows, asked = "peers_regression", [], []
+    name, cases = "peers_regression", {}
     for n_rows in (2_000,) if given.quick else SIZES:
-        truth = kept(
-            TRUTHS / f"{name}.json", f"{n_rows}", partial(truth_of, n_rows), quick=given.quick
-        )
-        found: dict[str, Any] = {}
-        for method in METHODS:
-
-            def part(what, job, method=method):
-                options = {"quick": given.quick, "resume": given.resume}
-                return part_of(name, what, job, now=method in given.only, **options)
-
-            seeds = BENCHMARK.seeds if method == OURS and not given.quick else BENCHMARK.seeds[:1]
-            found[method] = runs.runs_of(part, seeds, str(n_rows), method)
-            rows.append([f"{n_rows:,}", *runs.line(method, found[method], truth)])
-        asked += [Check(*check) for check in runs.checks(f"{n_rows:,} rows", found, truth)]
-    header = ["N", *runs.HEADER]
-    table("Logistic regression, 20 coefficients", header, rows)
-    report(name, asked, about=BENCHMARK, quick=given.quick, header=header, rows=rows)
+        job, file = partial(truth_of, n_rows), TRUTHS / f"{name}.json"
+        truth = kept(file, f"{n_rows}", job, quick=given.quick)
+        cases[f"{n_rows:,} rows"] = (str(n_rows), truth)
+    runs.compare(name, BENCHMARK, given, methods=list(METHODS), cases=cases)
 
 
 if __name__ == "__main__":

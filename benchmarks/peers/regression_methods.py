@@ -221,10 +221,10 @@ def pathfinder(x: np.ndarray, y: np.ndarray) -> Draws:
 
 def dadvi(x: np.ndarray, y: np.ndarray) -> Draws:
     """Fit by pymc-extras' deterministic ADVI, all rows."""
-    import pymc_extras as pmx
+    from pymc_extras.inference import fit_dadvi
 
     options = {"random_seed": SEED, "progressbar": False, "n_draws": APPROXIMATE_DRAWS}
-    return of_approximation(pmx.fit_dadvi(of_all_rows(x, y), **options))
+    return of_approximation(fit_dadvi(of_all_rows(x, y), **options))
 
 
 def laplace_of_extras(x: np.ndarray, y: np.ndarray) -> Draws:

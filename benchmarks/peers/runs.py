@@ -11,19 +11,20 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import resource
 import sys
 import tempfile
 import time
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from benchmarks.harness.declared import Benchmark
 from benchmarks.harness.processes import in_a_process
 
-__all__ = ["HEADER", "MOST_SECONDS", "SEED", "Draws", "answer_to", "checks", "line", "runs_of"]
+__all__ = ["SEED", "Draws", "answer_to", "compare", "options", "say"]
 
 MOST_SECONDS = 180
 # A process learns its seed from its environment, before it reads its command.
@@ -45,8 +46,10 @@ class Draws(NamedTuple):
     approximate: bool = False
 
 
-def answer_to(draw: Callable[[], Draws]) -> Run:
-    """Make one run in this process; a package that fails is quoted."""
+def answer_to(
+    draw: Callable[[], Draws], score: Callable[[np.ndarray], dict[str, float]] | None = None
+) -> Run:
+    """Make one run in this process, and score its draws; a package that fails is quoted."""
     cpu, wall = time.process_time(), time.perf_counter()
     try:
         found = draw()
@@ -56,8 +59,8 @@ def answer_to(draw: Callable[[], Draws]) -> Run:
     from benchmarks.harness.statistics import effective_samples
 
     values = np.asarray(found.values, dtype=float)
+    times |= {} if score is None else score(values)
     return times | {
-        "MB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3,
         "effective": None if found.approximate else effective_samples(values),
         "mean": values.mean((0, 1)).tolist(),
         "sd": values.std((0, 1)).tolist(),
@@ -163,6 +166,28 @@ def checks(
     return asked
 
 
+def worst(runs: Sequence[Run | None], scores: Iterable[str]) -> list[float]:
+    """Return the largest of each score over the runs; NaN if one was not made."""
+    made = [run or {} for run in runs]
+    return [max((run.get(score, np.nan) for run in made), default=np.nan) for score in scores]
+
+
+def of_scores(
+    label: str, found: Mapping[str, Sequence[Run | None]], scores: Mapping[str, float]
+) -> list[tuple[str, str, str, bool | None]]:
+    """Ask that ours is hardly above the best of the others."""
+    asked = []
+    all_of = {method: worst(runs, scores) for method, runs in found.items()}
+    ours, *others = all_of
+    for i, (score, margin) in enumerate(scores.items()):
+        best = min(others, key=lambda method: np.nan_to_num(all_of[method][i], nan=np.inf))
+        mine, least = all_of[ours][i], all_of[best][i]
+        does = None if np.isnan(mine) or np.isnan(least) else mine <= least + margin
+        limit = f"<= {least:.4f} ({best}) + {margin}"
+        asked.append((f"{label}: {score}", f"{mine:.4f}", limit, does))
+    return asked
+
+
 def options(doc: str, names: Iterable[str]) -> argparse.Namespace:
     """Read the command: what to run now, or the one run to be made in this process."""
     from benchmarks.harness.console import parser
@@ -172,6 +197,57 @@ def options(doc: str, names: Iterable[str]) -> argparse.Namespace:
     reader.add_argument("--resume", action="store_true", help="run only what is not there yet")
     reader.add_argument("--measure", nargs="+", help=argparse.SUPPRESS)
     return reader.parse_args()
+
+
+def compare(
+    name: str,
+    about: Benchmark,
+    given: argparse.Namespace,
+    *,
+    methods: Sequence[str],
+    cases: Mapping[str, tuple[str, Mapping[str, Sequence[float]]]],
+    scores: Mapping[str, float] = MappingProxyType({}),
+) -> None:
+    """Run all methods on all cases, the first of them with every seed, and write the record.
+
+    Parameters
+    ----------
+    name : str
+        Of the record.
+    about : Benchmark
+        What the script declares.
+    given : Namespace
+        Options of the command.
+    methods : sequence of str
+        Their names, ours first.
+    cases : mapping
+        Of the label of each case: the argument of its runs, and its true means and deviations.
+    scores : mapping
+        Names of what else the runs have found, the lower the better, and how far ours may be above
+        the best of the others in the worst seed.
+    """
+    from benchmarks.harness.console import table
+    from benchmarks.harness.parts import part_of
+    from benchmarks.harness.records import Check, report
+
+    rows, asked = [], []
+    for label, (argument, truth) in cases.items():
+        found: dict[str, list[Run | None]] = {}
+        for method in methods:
+
+            def part(what: str, job: Callable[[], Any], method: str = method) -> Any:
+                options = {"quick": given.quick, "resume": given.resume}
+                return part_of(name, what, job, now=method in given.only, **options)
+
+            seeds = about.seeds[: None if not found and not given.quick else 1]
+            found[method] = runs_of(part, seeds, argument, method)
+            told = [f"{value:.4f}" for value in worst(found[method], scores)]
+            rows.append([label, *line(method, found[method], truth), *told])
+        asked += [Check(*check) for check in checks(label, found, truth)]
+        asked += [Check(*check) for check in of_scores(label, found, scores)]
+    header = ["case", *HEADER, *scores]
+    table(about.question, header, rows)
+    report(name, asked, about=about, quick=given.quick, header=header, rows=rows)
 
 
 def say(run: Any) -> None:

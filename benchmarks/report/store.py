@@ -14,7 +14,7 @@ from benchmarks.harness.declared import ROOT, Benchmark
 
 __all__ = ["ROOMS", "declared", "read", "scripts", "when"]
 
-ROOMS = ("correctness", "speed", "scale", "tuning", "papers", "topics", "diagnostics")
+ROOMS = ("correctness", "speed", "scale", "tuning", "papers", "topics", "diagnostics", "peers")
 
 
 def read(folder: Path = ROOT / "benchmarks" / "results") -> dict[str, dict[str, Any]]:
