@@ -184,7 +184,7 @@ def of_scores(
         mine, least = all_of[ours][i], all_of[best][i]
         does = None if np.isnan(mine) or np.isnan(least) else mine <= least + margin
         limit = f"<= {least:.4f} ({best}) + {margin}"
-        asked.append((f"{label}: {score}", f"{mine:.4f}", limit, does))
+        asked.append((f"{label}: {score}", "" if does is None else f"{mine:.4f}", limit, does))
     return asked
 
 
@@ -241,7 +241,9 @@ def compare(
 
             seeds = about.seeds[: None if not found and not given.quick else 1]
             found[method] = runs_of(part, seeds, argument, method)
-            told = [f"{value:.4f}" for value in worst(found[method], scores)]
+            told = [
+                "" if np.isnan(value) else f"{value:.4f}" for value in worst(found[method], scores)
+            ]
             rows.append([label, *line(method, found[method], truth), *told])
         asked += [Check(*check) for check in checks(label, found, truth)]
         asked += [Check(*check) for check in of_scores(label, found, scores)]
