@@ -189,35 +189,35 @@ def main() -> None:
         runs.say(answer(name, int(n_texts), float(seconds)))
         return
     from benchmarks.harness.console import table
-    from benchmarks.harness.parts import part_of
     from benchmarks.harness.records import Check, report
 
     n_texts = QUICK if given.quick else N_TEXTS
-    found: dict[str, list[runs.Run]] = {name: [] for name in METHODS}
+    made, keep = runs.made_before("peers_topics", quick=given.quick)
+    found: dict[str, list[runs.Run]] = {}
     for seed in BENCHMARK.seeds[: 1 if given.quick else None]:
-        seconds = 0.0
-        for name, each in found.items():
-
-            def job(name: str = name, seed: int = seed, seconds: float = seconds) -> Any:
+        for name in METHODS:
+            key = f"{name}, {seed}"
+            if name in given.only and not (given.resume and key in made):
+                # The time of ours is that of the others.
+                seconds = 0.0 if name == OURS else made[f"{OURS}, {seed}"]["cpu"]
                 arguments = "--measure", name, str(n_texts), str(seconds)
                 with tempfile.TemporaryDirectory() as cache:
-                    return in_a_process(*arguments, cache=cache, BENCHMARK_SEED=str(seed))
-
-            options = {"quick": given.quick, "resume": given.resume}
-            run = part_of("peers_topics", f"{name} {seed}", job, now=name in given.only, **options)
-            if run is not None:
-                each.append(run)
-                seconds = run["cpu"] if name == OURS else seconds
-                print(name, seed, run, flush=True)
-    made = {name: each for name, each in found.items() if each}
-    rows = [line(name, each) for name, each in made.items()]
+                    made[key] = in_a_process(*arguments, cache=cache, BENCHMARK_SEED=str(seed))
+                print(key, made[key], flush=True)
+                keep(made)
+            if key in made:
+                found.setdefault(name, []).append(made[key])
+    rows = [
+        line(name, found[name]) if name in found else [name, "not run", *[""] * 6]
+        for name in METHODS
+    ]
     table(BENCHMARK.question, HEADER, rows)
-    if len(made) == len(METHODS):
-        asked = [Check(*check) for check in checks(made)]
+    if len(found) == len(METHODS):
+        asked = [Check(*check) for check in checks(found)]
     else:
         asked = [Check("coherence, and perplexity", "", "see above", None)]
     options = {"about": BENCHMARK, "quick": given.quick}
-    report("peers_topics", asked, **options, header=HEADER, rows=rows)
+    report("peers_topics", asked, **options, header=HEADER, rows=rows, runs=made)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import sys
 import tempfile
 import time
 
@@ -24,7 +23,7 @@ import numpy as np
 from benchmarks.harness.declared import Benchmark
 from benchmarks.harness.processes import in_a_process
 
-__all__ = ["SEED", "Draws", "answer_to", "compare", "options", "say"]
+__all__ = ["SEED", "Draws", "Run", "answer_to", "compare", "made_before", "options", "say"]
 
 MOST_SECONDS = 180
 # A process learns its seed from its environment, before it reads its command.
@@ -34,6 +33,7 @@ HEADER = ["by", "seeds", "CPU s", "wall s", "effective", "per CPU s", "bias (sd)
 HEADER += ["least sd", "largest sd"]
 
 type Run = dict[str, Any]
+type Truth = Mapping[str, Sequence[float]]
 
 
 class Draws(NamedTuple):
@@ -67,43 +67,32 @@ def answer_to(
     }
 
 
-def runs_of(
-    part: Callable[[str, Callable[[], Any]], Any], seeds: Sequence[int], *arguments: str
-) -> list[Run | None]:
-    """Make the run of each seed in a new process with empty folders; None is one not made."""
-
-    def cold(seed: int) -> Run:
-        with tempfile.TemporaryDirectory() as cache:
-            found = in_a_process(
-                "--measure",
-                *arguments,
-                cache=cache,
-                most_seconds=MOST_SECONDS,
-                BENCHMARK_SEED=str(seed),
-            )
-        found = found or {"ended": MOST_SECONDS}
-        print(*arguments, seed, {k: v for k, v in found.items() if k not in ("mean", "sd")})
-        sys.stdout.flush()
-        return found
-
-    found: list[Run | None] = []
-    for seed in seeds:
-        found.append(part(" ".join([*arguments, str(seed)]), lambda seed=seed: cold(seed)))
-        if found[-1] is None or "ended" in found[-1]:
-            break
+def cold(arguments: Sequence[str], seed: int, truth: Truth) -> Run:
+    """Make a run in a new process with empty folders, and compare it with the truth."""
+    with tempfile.TemporaryDirectory() as cache:
+        found = in_a_process(
+            *["--measure", *arguments],
+            cache=cache,
+            most_seconds=MOST_SECONDS,
+            BENCHMARK_SEED=str(seed),
+        )
+    found = found or {"ended": MOST_SECONDS}
+    if "mean" in found:
+        found["errors"] = errors(found.pop("mean"), found.pop("sd"), truth)
+    print(*arguments, seed, found, flush=True)
     return found
 
 
-def errors(run: Run, truth: Mapping[str, Sequence[float]]) -> tuple[float, float, float]:
+def errors(mean: Sequence[float], sd: Sequence[float], truth: Truth) -> tuple[float, float, float]:
     """Return the largest bias in deviations, and the extreme ratios of deviations."""
-    bias = np.abs(np.subtract(run["mean"], truth["mean"])) / truth["sd"]
-    ratios = np.divide(run["sd"], truth["sd"])
+    bias = np.abs(np.subtract(mean, truth["mean"])) / truth["sd"]
+    ratios = np.divide(sd, truth["sd"])
     return float(bias.max()), float(ratios.min()), float(ratios.max())
 
 
-def is_right(runs: Iterable[Run | None], truth: Mapping[str, Sequence[float]]) -> bool:
+def is_right(runs: Iterable[Run | None]) -> bool:
     """Whether all runs are there and within the limits."""
-    found = [errors(run, truth) if run and "cpu" in run else (np.inf, 0.0, np.inf) for run in runs]
+    found = [(run or {}).get("errors", (np.inf, 0.0, np.inf)) for run in runs]
     return all(b <= BIAS and RATIOS[0] <= low and high <= RATIOS[1] for b, low, high in found)
 
 
@@ -112,7 +101,7 @@ def pace(runs: Sequence[Run]) -> float:
     return float(np.median([(run["effective"] or 0.0) / run["cpu"] for run in runs]))
 
 
-def line(name: str, runs: Sequence[Run | None], truth: Mapping[str, Sequence[float]]) -> list[str]:
+def line(name: str, runs: Sequence[Run | None]) -> list[str]:
     """Write the row of a method: medians of cost, worst errors."""
     made = [run for run in runs if run]
     if len(made) < len(runs):
@@ -123,7 +112,7 @@ def line(name: str, runs: Sequence[Run | None], truth: Mapping[str, Sequence[flo
         return [name, str(len(runs)), f"failed: {why[0]}", *[""] * 6]
     cpu, wall = (float(np.median([run[key] for run in made])) for key in ("cpu", "wall"))
     least = [run["effective"] for run in made]
-    worst = np.array([errors(run, truth) for run in made])
+    worst = np.array([run["errors"] for run in made])
     return [
         name,
         str(len(runs)),
@@ -138,20 +127,20 @@ def line(name: str, runs: Sequence[Run | None], truth: Mapping[str, Sequence[flo
 
 
 def checks(
-    label: str, found: Mapping[str, Sequence[Run | None]], truth: Mapping[str, Sequence[float]]
+    label: str, found: Mapping[str, Sequence[Run | None]]
 ) -> list[tuple[str, str, str, bool | None]]:
     """Ask of ours that it is right, and faster than each peer that is right and gives draws."""
     ours, *_ = found
     if None in found[ours]:
         return [(f"{label}: ours", "", "", None)]
-    told = line(ours, found[ours], truth)
-    right = is_right(found[ours], truth)
+    told = line(ours, found[ours])
+    right = is_right(found[ours])
     limits = f"<= {BIAS}, {RATIOS[0]} to {RATIOS[1]}"
     asked = [(f"{label}: ours, bias and sds", ", ".join(told[6:]), limits, right)]
     rivals = {
         name: pace(runs)
         for name, runs in found.items()
-        if name != ours and is_right(runs, truth) and runs[0]["effective"]
+        if name != ours and is_right(runs) and runs[0]["effective"]
     }
     if rivals and right:
         best = max(rivals, key=rivals.__getitem__)
@@ -199,13 +188,26 @@ def options(doc: str, names: Iterable[str]) -> argparse.Namespace:
     return reader.parse_args()
 
 
+def made_before(name: str, *, quick: bool) -> tuple[dict[str, Run], Callable[[Any], None]]:
+    """Return the runs that there are, and what keeps them: of a quick run, nothing."""
+    from benchmarks.harness import records
+
+    file = records.PARTS / f"{name}.json"
+    if quick:
+        return {}, lambda made: None
+    # A clone has no parts, but the record.
+    made = records.earlier(name).get("runs", {})
+    made |= json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+    return made, lambda made: records.keep(file, made)
+
+
 def compare(
     name: str,
     about: Benchmark,
     given: argparse.Namespace,
     *,
     methods: Sequence[str],
-    cases: Mapping[str, tuple[str, Mapping[str, Sequence[float]]]],
+    cases: Mapping[str, tuple[str, Truth]],
     scores: Mapping[str, float] = MappingProxyType({}),
 ) -> None:
     """Run all methods on all cases, the first of them with every seed, and write the record.
@@ -227,29 +229,33 @@ def compare(
         the best of the others in the worst seed.
     """
     from benchmarks.harness.console import table
-    from benchmarks.harness.parts import part_of
     from benchmarks.harness.records import Check, report
 
+    made, keep = made_before(name, quick=given.quick)
     rows, asked = [], []
     for label, (argument, truth) in cases.items():
         found: dict[str, list[Run | None]] = {}
         for method in methods:
-
-            def part(what: str, job: Callable[[], Any], method: str = method) -> Any:
-                options = {"quick": given.quick, "resume": given.resume}
-                return part_of(name, what, job, now=method in given.only, **options)
-
-            seeds = about.seeds[: None if not found and not given.quick else 1]
-            found[method] = runs_of(part, seeds, argument, method)
+            seeds, runs = about.seeds[: None if not found and not given.quick else 1], []
+            for seed in seeds:
+                key = f"{label}, {method}, {seed}"
+                if method in given.only and not (given.resume and key in made):
+                    made[key] = cold([argument, method], seed, truth)
+                    keep(made)
+                runs.append(made.get(key))
+                if "ended" in (runs[-1] or {}):
+                    break
+            found[method] = runs
             told = [
                 "" if np.isnan(value) else f"{value:.4f}" for value in worst(found[method], scores)
             ]
-            rows.append([label, *line(method, found[method], truth), *told])
-        asked += [Check(*check) for check in checks(label, found, truth)]
+            rows.append([label, *line(method, found[method]), *told])
+        asked += [Check(*check) for check in checks(label, found)]
         asked += [Check(*check) for check in of_scores(label, found, scores)]
     header = ["case", *HEADER, *scores]
     table(about.question, header, rows)
-    report(name, asked, about=about, quick=given.quick, header=header, rows=rows)
+    options = {"about": about, "quick": given.quick}
+    report(name, asked, **options, header=header, rows=rows, runs=made)
 
 
 def say(run: Any) -> None:

@@ -14,7 +14,6 @@ ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.skipif(
     not (ROOT / "benchmarks").is_dir(), reason="not part of a source archive"
 )
-TRUTH = {"mean": [0.0, 1.0], "sd": [1.0, 2.0]}
 
 
 @pytest.fixture(scope="module")
@@ -25,19 +24,24 @@ def runs():
 
 
 def run_of(*, effective, cpu=10.0, shift=0.0, scale=1.0):
-    mean, sd = [shift, 1.0], [scale, 2.0]
-    return {"cpu": cpu, "wall": cpu, "effective": effective, "mean": mean, "sd": sd}
+    errors = shift, 1.0, scale
+    return {"cpu": cpu, "wall": cpu, "effective": effective, "errors": errors}
+
+
+def test_errors_are_in_true_deviations(runs):
+    truth = {"mean": [0.0, 1.0], "sd": [1.0, 2.0]}
+    assert runs.errors([0.1, 0.6], [1.5, 1.0], truth) == pytest.approx((0.2, 0.5, 1.5))
 
 
 def test_a_line_says_what_a_run_came_to(runs):
     made = [run_of(effective=500.0, shift=0.1), run_of(effective=300.0, cpu=30.0, scale=1.1)]
-    assert runs.line("ours", made, TRUTH) == [
+    assert runs.line("ours", made) == [
         *("ours", "2", "20.0", "20", "300", "30.0"),
         *("0.100", "1.000", "1.100"),
     ]
-    assert runs.line("slow", [{"ended": 180}], TRUTH)[2] == "> 180"
-    assert runs.line("broken", [{"failed": "ValueError: no"}], TRUTH)[2] == "failed: ValueError: no"
-    assert runs.line("later", [None], TRUTH)[1] == "not run"
+    assert runs.line("slow", [{"ended": 180}])[2] == "> 180"
+    assert runs.line("broken", [{"failed": "ValueError: no"}])[2] == "failed: ValueError: no"
+    assert runs.line("later", [None])[1] == "not run"
 
 
 @pytest.mark.parametrize(("pace", "wins"), [(40.0, True), (60.0, False)])
@@ -49,13 +53,13 @@ def test_a_peer_that_is_right_and_faster_wins(runs, pace, wins):
         "approximate": [run_of(effective=None)],
         "ended": [{"ended": 180}],
     }
-    right, faster = runs.checks("case", found, TRUTH)
+    right, faster = runs.checks("case", found)
     assert right[-1] is True
     assert faster[1:] == ("50.0", f">= {pace:.1f} (right)", wins)
 
 
 def test_what_was_not_run_says_nothing(runs):
-    assert runs.checks("case", {"ours": [None], "other": [run_of(effective=9.0)]}, TRUTH) == [
+    assert runs.checks("case", {"ours": [None], "other": [run_of(effective=9.0)]}) == [
         ("case: ours", "", "", None)
     ]
     scored = {"ours": [{"loss": 0.5}], "other": [{"loss": 0.4}], "later": [None]}
