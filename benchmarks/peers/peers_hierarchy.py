@@ -211,15 +211,18 @@ def main() -> None:
         n_groups, name = int(given.measure[0]), given.measure[1]
         runs.say(runs.answer_to(partial(METHODS[name], simulate(n_groups))))
         return
+    from benchmarks.harness.records import report
+
     n_groups = 50 if given.quick else N_GROUPS
     truth = truth_of(simulate(n_groups))
-    runs.compare(
+    found = runs.compared(
         "peers_hierarchy",
         BENCHMARK,
         given,
         methods=list(METHODS),
         cases={f"{n_groups:,} groups": (str(n_groups), truth)},
     )
+    report("peers_hierarchy", about=BENCHMARK, quick=given.quick, **found)
 
 
 if __name__ == "__main__":

@@ -188,19 +188,20 @@ def main() -> None:
         runs.say(runs.answer_to(partial(METHODS[name], *rows(n_rows)), score))
         return
     from benchmarks.correctness.models import kept
-    from benchmarks.harness.records import TRUTHS
+    from benchmarks.harness.records import TRUTHS, report
     from benchmarks.speed.last_layer import truth
 
     n_rows = 2_000 if given.quick else N_ROWS
-    found = kept(TRUTHS / "last_layer.json", "60,000 rows", truth, quick=False)
-    runs.compare(
+    true = kept(TRUTHS / "last_layer.json", "60,000 rows", truth, quick=False)
+    found = runs.compared(
         "peers_last_layer",
         BENCHMARK,
         given,
         methods=list(METHODS),
-        cases={f"{n_rows:,} rows": (str(n_rows), found)},
+        cases={f"{n_rows:,} rows": (str(n_rows), true)},
         scores=SCORES,
     )
+    report("peers_last_layer", about=BENCHMARK, quick=given.quick, **found)
 
 
 if __name__ == "__main__":

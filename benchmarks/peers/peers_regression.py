@@ -68,14 +68,15 @@ def main() -> None:
         runs.say(runs.answer_to(partial(METHODS[name], x, y)))
         return
     from benchmarks.correctness.models import kept
-    from benchmarks.harness.records import TRUTHS
+    from benchmarks.harness.records import TRUTHS, report
 
     name, cases = "peers_regression", {}
     for n_rows in (2_000,) if given.quick else SIZES:
         job, file = partial(truth_of, n_rows), TRUTHS / f"{name}.json"
         truth = kept(file, f"{n_rows}", job, quick=given.quick)
         cases[f"{n_rows:,} rows"] = (str(n_rows), truth)
-    runs.compare(name, BENCHMARK, given, methods=list(METHODS), cases=cases)
+    found = runs.compared(name, BENCHMARK, given, methods=list(METHODS), cases=cases)
+    report(name, about=BENCHMARK, quick=given.quick, **found)
 
 
 if __name__ == "__main__":

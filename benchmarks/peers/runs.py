@@ -23,7 +23,7 @@ import numpy as np
 from benchmarks.harness.declared import Benchmark
 from benchmarks.harness.processes import in_a_process
 
-__all__ = ["SEED", "Draws", "Run", "answer_to", "compare", "made_before", "options", "say"]
+__all__ = ["SEED", "Draws", "Run", "answer_to", "compared", "made_before", "options", "say"]
 
 MOST_SECONDS = 180
 # A process learns its seed from its environment, before it reads its command.
@@ -201,7 +201,7 @@ def made_before(name: str, *, quick: bool) -> tuple[dict[str, Run], Callable[[An
     return made, lambda made: records.keep(file, made)
 
 
-def compare(
+def compared(
     name: str,
     about: Benchmark,
     given: argparse.Namespace,
@@ -209,8 +209,8 @@ def compare(
     methods: Sequence[str],
     cases: Mapping[str, tuple[str, Truth]],
     scores: Mapping[str, float] = MappingProxyType({}),
-) -> None:
-    """Run all methods on all cases, the first of them with every seed, and write the record.
+) -> dict[str, Any]:
+    """Run all methods on all cases, the first of them with every seed; return what is reported.
 
     Parameters
     ----------
@@ -229,7 +229,7 @@ def compare(
         the best of the others in the worst seed.
     """
     from benchmarks.harness.console import table
-    from benchmarks.harness.records import Check, report
+    from benchmarks.harness.records import Check
 
     made, keep = made_before(name, quick=given.quick)
     rows, asked = [], []
@@ -254,8 +254,7 @@ def compare(
         asked += [Check(*check) for check in of_scores(label, found, scores)]
     header = ["case", *HEADER, *scores]
     table(about.question, header, rows)
-    options = {"about": about, "quick": given.quick}
-    report(name, asked, **options, header=header, rows=rows, runs=made)
+    return {"checks": asked, "header": header, "rows": rows, "runs": made}
 
 
 def say(run: Any) -> None:
