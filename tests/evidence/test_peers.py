@@ -64,4 +64,6 @@ def test_what_was_not_run_says_nothing(runs):
     ]
     scored = {"ours": [{"loss": 0.5}], "other": [{"loss": 0.4}], "later": [None]}
     [(_, told, asked, does)] = runs.of_scores("case", scored, {"loss": 0.05})
-    assert (told, asked, does) == ("0.5000", "<= 0.4000 (other) + 0.05", False)
+    assert (told, asked, does) == ("0.5000", "<= 0.4000 (other) + 0.05", None)
+    del scored["later"]
+    assert runs.of_scores("case", scored, {"loss": 0.05})[0][-1] is False
