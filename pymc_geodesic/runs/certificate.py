@@ -12,10 +12,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 import xarray as xr
 
-from pymc_geodesic.kernel.all_rows import evaluated_with_all_rows
-from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.potential.variables import SampledVariable
-from pymc_geodesic.refinement.frame import frame_of
+from pymc_geodesic.refinement.frame import Frame, frame_of
 from pymc_geodesic.refinement.importance import (
     LARGEST_K_HAT,
     Judged,
@@ -23,7 +21,8 @@ from pymc_geodesic.refinement.importance import (
     proposed,
     weighted_moments,
 )
-from pymc_geodesic.runs.gradients_at_draws import GradientsAt, seconds_of_one
+from pymc_geodesic.runs.energies_at_points import AllRows, Differences
+from pymc_geodesic.runs.gradients_at_draws import GradientsAt, second_time, seconds_of_one
 from pymc_geodesic.runs.refined import RAW
 
 __all__ = ["NEVER_TOO_MUCH", "Certificate", "Verdict", "certified", "certified_before", "judged"]
@@ -45,6 +44,8 @@ NEVER_TOO_MUCH = 0.5
 FEWEST, MOST = 100, 2_000
 # Share of the weight that one of the first points has where more of them would tell no more.
 HOPELESS = 0.99
+# Variance of the noise of log weights, which leaves four fifths of the points' information.
+MOST_NOISE = 0.2
 SEED = 0
 # Of the same points, numbers that are held at once.
 MOST_NUMBERS = 5 * 10**6
@@ -116,7 +117,8 @@ def certified(
     found, reason = _found(idata, evaluate, seconds)
     verdict: Verdict | None = None
     if found is not None:
-        verdict, reason = judged(found, _names(evaluate.maps.variables))
+        verdict, said = judged(found, _names(evaluate.maps.variables))
+        reason = said + reason
     if verdict is None and is_wrong:
         return Certificate("do not use", "gradients of all rows at the draws contradict them")
     unsure: Verdict = "corrected, not certified" if RAW in idata.children else "not certified"
@@ -168,7 +170,10 @@ def judged(found: Judged, names: Sequence[str]) -> tuple[Verdict | None, str]:
 
 
 def _found(idata: xr.DataTree, evaluate: GradientsAt, seconds: float) -> tuple[Judged | None, str]:
-    """Return moments of the posterior in a frame of the draws, or why there are none."""
+    """Return moments of the posterior in a frame of the draws, and of what they are.
+
+    Without them, the reason is the whole of what is said.
+    """
     maps, gradient = evaluate.maps, evaluate.gradient
     if not all(variable.is_flat for variable in maps.variables):
         return None, "importance weights are for variables on flat space"
@@ -177,32 +182,41 @@ def _found(idata: xr.DataTree, evaluate: GradientsAt, seconds: float) -> tuple[J
     frame = frame_of(x)
     if frame is None:
         return None, "some entries do not move"
-    root = np.eye(x.shape[-1]) if frame.root is None else frame.root
-    each = seconds_of_one(gradient, [a[0, 0] for a in everywhere])
-    n = int(min(seconds / each, MOST, MOST_NUMBERS / x.shape[-1]))
+    shapes = [a.shape[2:] for a in everywhere]
+    [center] = _split(frame.mean[None], shapes)
+    at: AllRows | Differences = AllRows(gradient)
+    each = seconds_of_one(gradient, center)
+    most = min(MOST, MOST_NUMBERS / x.shape[-1])
+    n = int(min(seconds / each, most))
+    if n < FEWEST and each < seconds and Differences.are_possible(gradient):
+        at = Differences(gradient, center)
+        n = int(min(seconds / second_time(lambda: at([center])), most))
     if n < FEWEST:
         return None, f"the log density of all rows takes {each:.2g} s for each point"
-    z, log_density = proposed(np.random.default_rng(SEED), n, x.shape[-1])
-    points = _split(frame.out_of(z), [a.shape[2:] for a in everywhere])
-    energy, flat = _evaluated(gradient, points[:FEWEST])
+    return _weighted(at, frame, n, shapes)
+
+
+def _weighted(
+    at: AllRows | Differences, frame: Frame, n: int, shapes: Sequence[tuple[int, ...]]
+) -> tuple[Judged | None, str]:
+    d = len(frame.mean)
+    root = np.eye(d) if frame.root is None else frame.root
+    z, log_density = proposed(np.random.default_rng(SEED), n, d)
+    points = _split(frame.out_of(z), shapes)
+    energy, noise, flat = at(points[:FEWEST])
     if n > FEWEST and largest_share(-energy - log_density[:FEWEST]) < HOPELESS:
-        more = _evaluated(gradient, points[FEWEST:])
-        energy, flat = np.append(energy, more[0]), np.concatenate([flat, more[1]])
+        more = at(points[FEWEST:])
+        energy, noise = np.append(energy, more[0]), np.append(noise, more[1])
+        flat = np.concatenate([flat, more[2]])
     if np.isfinite(energy).sum() < FEWEST:
         return None, "the log density is not finite around the draws"
     n = len(energy)
-    return weighted_moments(z[:n], log_density[:n], energy, frame.force(flat), root), ""
-
-
-def _evaluated(
-    gradient: HostGradient, points: list[list[np.ndarray]]
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return energies and gradients; an infinite energy where either is not finite."""
-    energy, gradients = evaluated_with_all_rows(gradient, points)
-    flat = np.concatenate([g.reshape(len(points), -1) for g in gradients], axis=1)
-    # Far away the density is zero.
-    is_finite = np.isfinite(energy) & np.isfinite(flat).all(axis=1)
-    return np.where(is_finite, energy, np.inf), np.where(is_finite[:, None], flat, 0.0)
+    log_weights = -energy - log_density[:n]
+    weights = np.exp(log_weights - log_weights.max())
+    if weights @ noise > MOST_NOISE * weights.sum():
+        return None, f"log densities from {at.rows} are too noisy"
+    found = weighted_moments(z[:n], log_density[:n], energy, frame.force(flat), root)
+    return found, "" if isinstance(at, AllRows) else f", from {at.rows}"
 
 
 def _split(x: np.ndarray, shapes: Sequence[tuple[int, ...]]) -> list[list[np.ndarray]]:

@@ -27,6 +27,7 @@ __all__ = [
     "GradientsAt",
     "batches_of_run",
     "gradients_of_run",
+    "second_time",
     "seconds_of_one",
 ]
 
@@ -262,15 +263,16 @@ def seconds_of_one(gradient: HostGradient, point: Sequence[np.ndarray]) -> float
     Of data in memory a part is enough, of which all rows consist.
     """
     if gradient.is_stream or not gradient.n_rows:
-        seconds = _second_time(lambda: gradients_of_all_rows(gradient, [point]))
+        seconds = second_time(lambda: gradients_of_all_rows(gradient, [point]))
     else:
         rows = next(gradient.chunks())
-        seconds = _second_time(lambda: gradient.many([point], [rows], are_drawn=False))
+        seconds = second_time(lambda: gradient.many([point], [rows], are_drawn=False))
         seconds *= gradient.n_rows[0] / len(rows[0])
     return max(seconds, 1e-6)
 
 
-def _second_time(call: Callable[[], Any]) -> float:
+def second_time(call: Callable[[], Any]) -> float:
+    """Return the seconds of a second call, before which a first one makes functions."""
     for _ in range(2):
         began = clock()
         call()

@@ -15,7 +15,7 @@ import pymc_geodesic as pmg
 from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.potential import Potential
 from pymc_geodesic.refinement.importance import Judged
-from pymc_geodesic.runs import certificate
+from pymc_geodesic.runs import certificate, energies_at_points
 from pymc_geodesic.runs.at_draws import PointMaps
 from pymc_geodesic.runs.certificate import MEAN_WITHIN, SD_WITHIN, certified, judged
 from pymc_geodesic.runs.gradients_at_draws import GradientsAt
@@ -99,13 +99,13 @@ def test_without_a_certificate_gradients_have_the_word(evaluate):
 
 
 def test_points_of_which_one_has_all_weight_are_few(evaluate, monkeypatch):
-    numbers, compute = [], certificate.evaluated_with_all_rows
+    numbers, compute = [], energies_at_points.evaluated_with_all_rows
 
     def counted(gradient, points):
         numbers.append(len(points))
         return compute(gradient, points)
 
-    monkeypatch.setattr(certificate, "evaluated_with_all_rows", counted)
+    monkeypatch.setattr(energies_at_points, "evaluated_with_all_rows", counted)
     assert verdict(drawn(), evaluate).verdict == "certified"
     assert sum(numbers) > 1_000
     numbers.clear()
@@ -113,6 +113,60 @@ def test_points_of_which_one_has_all_weight_are_few(evaluate, monkeypatch):
     assert found.verdict == "not certified"
     assert "k-hat" in found.reason
     assert sum(numbers) == 100
+
+
+@pytest.fixture(scope="module")
+def many_rows():
+    """A logistic regression of which all rows take too long, and its posterior's moments."""
+    rng = np.random.default_rng(3)
+    x = np.column_stack([np.ones(100_000), rng.normal(size=(100_000, 2))])
+    y = (rng.random(len(x)) < 1 / (1 + np.exp(-x @ [-1.0, 0.5, -0.5]))).astype("int32")
+    with pm.Model() as model:
+        x_batch, y_batch = pm.Minibatch(x, y, batch_size=300)
+        slope = pm.Normal("slope", shape=3)
+        pm.Bernoulli("y", logit_p=x_batch @ slope, observed=y_batch, total_size=len(x))
+    mean = np.zeros(3)
+    for _ in range(8):
+        p = 1 / (1 + np.exp(-x @ mean))
+        precision = (x.T * (p * (1 - p))) @ x + np.eye(3)
+        mean = mean - np.linalg.solve(precision, x.T @ (p - y) + mean)
+    start = model.initial_point(random_seed=0)
+    potential = Potential(model, model.continuous_value_vars, initial_point=start)
+    evaluate = GradientsAt(PointMaps(model, potential), HostGradient(potential), max_draws=100)
+    z = np.random.default_rng(4).normal(size=(4, 500, 3))
+    z -= z.mean(axis=(0, 1))
+    root = np.linalg.cholesky(np.linalg.inv(precision))
+    z = z @ np.linalg.inv(np.linalg.cholesky(np.cov(z.reshape(-1, 3), rowvar=False))).T
+    return evaluate, mean, root, z
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        (lambda z: z, "certified"),
+        (lambda z: z + np.array([0.0, 0.0, 0.15]), "do not use"),
+        (lambda z: z * [1.0, 0.9, 1.0], "do not use"),
+    ],
+)
+def test_batches_certify_where_rows_are_many(many_rows, monkeypatch, change, expected):
+    evaluate, mean, root, z = many_rows
+    monkeypatch.setattr(certificate, "seconds_of_one", lambda *_: 10.0)
+    monkeypatch.setattr(certificate, "MOST", 400)
+    idata = az.from_dict({"posterior": {"slope": mean + change(z) @ root.T}})
+    found = verdict(idata, evaluate, seconds=60.0)
+    assert found.verdict == expected, found.reason
+    assert expected != "certified" or found.reason.endswith("from batches of 12,000 rows")
+
+
+def test_batches_that_are_too_noisy_certify_nothing(many_rows, monkeypatch):
+    evaluate, mean, root, z = many_rows
+    monkeypatch.setattr(certificate, "seconds_of_one", lambda *_: 10.0)
+    monkeypatch.setattr(certificate, "MOST", 400)
+    monkeypatch.setattr(energies_at_points, "N_ROWS", 1)
+    idata = az.from_dict({"posterior": {"slope": mean + z @ root.T}})
+    found = verdict(idata, evaluate, seconds=60.0)
+    assert found.verdict == "not certified"
+    assert "too noisy" in found.reason
 
 
 def test_too_little_time(evaluate):
