@@ -70,7 +70,7 @@ def weighted_moments(
     log_density: np.ndarray,
     energy: np.ndarray,
     force: np.ndarray,
-    directions: np.ndarray,
+    directions: np.ndarray | None,
 ) -> Judged:
     """Estimate moments of the posterior along directions, and along the most extreme ones.
 
@@ -80,9 +80,10 @@ def weighted_moments(
         Points and their log densities, from :func:`proposed`.
     energy, force : ndarray, shape (point,) and (point, coordinate)
         Potential energy of the posterior there, and its gradient.
-    directions : ndarray, shape (coordinate, direction)
+    directions : ndarray, shape (coordinate, direction), optional
         Unit vectors. Behind them come two more, of the largest and of the smallest variance: found
-        with one half of the points and judged with the other.
+        with one half of the points and judged with the other. By default the coordinates alone, as
+        is right where draws are correlated in them.
 
     Examples
     --------
@@ -95,8 +96,9 @@ def weighted_moments(
     (True, True, True)
     """
     weights, k_hat = _smoothed(-energy - log_density)
+    n_axes = z.shape[1] if directions is None else directions.shape[1] + 2
     if not k_hat < LARGEST_K_HAT:
-        unknown = np.full(directions.shape[1] + 2, np.nan)
+        unknown = np.full(n_axes, np.nan)
         return Judged(k_hat, unknown, unknown, unknown, unknown)
     # Where the density vanishes forces may be of any size.
     there = weights > 0
@@ -111,9 +113,12 @@ def weighted_moments(
         rest[test] = z[test] - force[test] @ b
     center = weights @ rest
     away = z - center
-    firsts, squares = (np.empty((n, directions.shape[1] + 2)) for _ in range(2))
+    firsts, squares = (np.empty((n, n_axes)) for _ in range(2))
     for b, (train, test) in zip(slopes, halves, strict=True):
-        axes = np.concatenate([directions, _extreme(away, rest - center, b, weights, train)], 1)
+        axes = np.eye(d)
+        if directions is not None:
+            extreme = _extreme(away, rest - center, b, weights, train)
+            axes = np.concatenate([directions, extreme], axis=1)
         known = np.sum(axes * (b @ axes), axis=0)
         firsts[test] = rest[test] @ axes
         squares[test] = (away[test] @ axes) * ((rest - center)[test] @ axes) + known

@@ -199,9 +199,7 @@ def _found(idata: xr.DataTree, evaluate: GradientsAt, seconds: float) -> tuple[J
 def _weighted(
     at: AllRows | Differences, frame: Frame, n: int, shapes: Sequence[tuple[int, ...]]
 ) -> tuple[Judged | None, str]:
-    d = len(frame.mean)
-    root = np.eye(d) if frame.root is None else frame.root
-    z, log_density = proposed(np.random.default_rng(SEED), n, d)
+    z, log_density = proposed(np.random.default_rng(SEED), n, len(frame.mean))
     points = _split(frame.out_of(z), shapes)
     energy, noise, flat = at(points[:FEWEST])
     if n > FEWEST and largest_share(-energy - log_density[:FEWEST]) < HOPELESS:
@@ -215,7 +213,7 @@ def _weighted(
     weights = np.exp(log_weights - log_weights.max())
     if weights @ noise > MOST_NOISE * weights.sum():
         return None, f"log densities from {at.rows} are too noisy"
-    found = weighted_moments(z[:n], log_density[:n], energy, frame.force(flat), root)
+    found = weighted_moments(z[:n], log_density[:n], energy, frame.force(flat), frame.root)
     return found, "" if isinstance(at, AllRows) else f", from {at.rows}"
 
 

@@ -2,11 +2,11 @@
 #   SPDX-License-Identifier: Apache-2.0
 r"""Energies and gradients at points around a center: of all rows, or differences of batches.
 
-The energy of a batch at a point, less that at the center and the linear change from there, scaled to
-all rows, is right on average. Its noise is small because both are near; the linear change is that of
-all rows. An importance weight is an exponential, whose average is too large by the factor
-:math:`\exp(\sigma^2 / 2)` for noise of variance :math:`\sigma^2`. Several batches for each point tell
-that variance.
+The energy of a batch at a point, less that at the center and less the linear change from there,
+scaled to all rows, is right on average. Its noise is small because both are near; the linear change
+is that of all rows. An importance weight is an exponential, whose average is too large by the
+factor :math:`\exp(\sigma^2 / 2)` for noise of variance :math:`\sigma^2`. Several batches for each
+point tell that variance.
 
 Ceperley, D. M. and Dewing, M. (1999). The penalty method for random walks with uncertain energies.
 Journal of Chemical Physics 110.

@@ -233,3 +233,19 @@ def test_curved_variables_are_not_certified():
     assert found == certificate.Certificate(
         "not certified", "importance weights are for variables on flat space"
     )
+
+
+@pytest.mark.parametrize(("d", "n_draws"), [(60, 500), (30, 60)])
+def test_correlations_that_are_not_corrected_are_no_fault(d, n_draws):
+    """Of many coordinates, or of few draws, a frame is that of single entries."""
+    cov = np.full((d, d), -0.7 / (d - 1))
+    np.fill_diagonal(cov, 1.0)
+    with pm.Model() as model:
+        pm.MvNormal("x", np.zeros(d), cov=cov)
+    start = model.initial_point(random_seed=0)
+    potential = Potential(model, model.continuous_value_vars, initial_point=start)
+    evaluate = GradientsAt(PointMaps(model, potential), HostGradient(potential), max_draws=10)
+    x = np.random.default_rng(1).multivariate_normal(np.zeros(d), cov, (4, n_draws))
+    x = (x - x.mean(axis=(0, 1))) / x.std(axis=(0, 1))
+    found = verdict(az.from_dict({"posterior": {"x": x}}), evaluate, seconds=60.0)
+    assert found.verdict == "certified"
