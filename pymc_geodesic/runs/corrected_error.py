@@ -13,7 +13,12 @@ import xarray as xr
 from pymc.model import Model
 
 from pymc_geodesic.runs.deterministics import Traced
-from pymc_geodesic.runs.gradients_at_draws import ENOUGH, batches_of_run, gradients_of_run
+from pymc_geodesic.runs.gradients_at_draws import (
+    ENOUGH,
+    DrawGradients,
+    batches_of_run,
+    gradients_of_run,
+)
 from pymc_geodesic.runs.labels import labels_of
 from pymc_geodesic.runs.refined import REFINEMENT, has_constant_step, refined
 from pymc_geodesic.sampling.advance import Sampler
@@ -42,14 +47,14 @@ class CorrectedError(NamedTuple):
         The error.
     name, number : str and int
         The variable of the model, and the entry among all of it.
-    n_draws : int
-        Draws from which it is known.
+    gradients : DrawGradients
+        From which it is known.
     """
 
     error: float
     name: str
     number: int
-    n_draws: int
+    gradients: DrawGradients
 
 
 def corrected_error(
@@ -91,5 +96,5 @@ def corrected_error(
         error, sd = (figure.sel(figure=key).to_numpy().ravel() for key in ("mcse_mean", "sd"))
         relative = error / np.maximum(sd, np.finfo(float).tiny)
         number = int(relative.argmax())
-        errors.append(CorrectedError(float(relative[number]), x.name, number, found.n_draws))
-    return max(errors)
+        errors.append(CorrectedError(float(relative[number]), x.name, number, found))
+    return max(errors, key=lambda x: x.error)

@@ -25,7 +25,7 @@ __all__ = ["AllRows", "Differences"]
 
 # Rows of a batch, batches for the energy of a point, and others for its gradient: the noise of one
 # must not depend on that of the other.
-N_ROWS, FOR_ENERGY, FOR_GRADIENT = 3_000, 4, 2
+N_ROWS, FOR_ENERGY, FOR_GRADIENT = 3_000, 3, 1
 SEED = 1
 
 type _Points = list[list[np.ndarray]]

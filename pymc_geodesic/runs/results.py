@@ -211,6 +211,9 @@ def _refined(
         return None, gradients
     sizes = idata["posterior"].sizes
     enough = min(ENOUGH, sizes["chain"] * sizes["draw"])
+    last = None if plan.until is None else plan.until.gradients
+    if last is not None and last.everywhere[0].shape[1] == sizes["draw"]:
+        gradients = last
     if gradients is None or gradients.n_draws < enough:
         allowed = SHARE_OF_BATCHES * seconds
         gradients = batches_of_run(idata, sampler, plan.model, seconds=allowed) or gradients

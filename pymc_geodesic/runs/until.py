@@ -31,6 +31,7 @@ from pymc_geodesic.kernel.representatives import without_seam
 from pymc_geodesic.monte_carlo import effective_sizes, rank_statistics
 from pymc_geodesic.runs.corrected_error import CorrectedError
 from pymc_geodesic.runs.deterministics import Traced
+from pymc_geodesic.runs.gradients_at_draws import DrawGradients
 from pymc_geodesic.runs.labels import labels_of
 from pymc_geodesic.runs.running_moments import manifolds_of
 from pymc_geodesic.sampling.log import log
@@ -121,6 +122,11 @@ class Until:
             return most
         seconds = self._deadline - time.perf_counter()
         return max(1, int(min(most, rate * seconds))) if seconds > 0 else 1
+
+    @property
+    def gradients(self) -> DrawGradients | None:
+        """Gradients at some of the draws of the last look, if it has asked for any."""
+        return None if self._corrected is None else self._corrected.gradients
 
     def log(self) -> None:
         """Say what was met, or that the draws were used up before."""
@@ -224,7 +230,7 @@ def until_of(until: UntilArgument, *, model: Model, traced: Traced, began: float
 
 
 def _surely_less(found: CorrectedError) -> float:
-    return found.error * (1 + MARGIN / math.sqrt(found.n_draws))
+    return found.error * (1 + MARGIN / math.sqrt(found.gradients.n_draws))
 
 
 def _surely(effective: float) -> float:

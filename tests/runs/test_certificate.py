@@ -155,7 +155,7 @@ def test_batches_certify_where_rows_are_many(many_rows, monkeypatch, change, exp
     idata = az.from_dict({"posterior": {"slope": mean + change(z) @ root.T}})
     found = verdict(idata, evaluate, seconds=60.0)
     assert found.verdict == expected, found.reason
-    assert expected != "certified" or found.reason.endswith("from batches of 12,000 rows")
+    assert expected != "certified" or found.reason.endswith("from batches of 9,000 rows")
 
 
 def test_batches_that_are_too_noisy_certify_nothing(many_rows, monkeypatch):
