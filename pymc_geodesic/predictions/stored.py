@@ -96,7 +96,8 @@ class Results:
     def dataset(self) -> xr.Dataset:
         """Return all; those of a folder are read when they are used."""
         if self._path is not None:
-            return xr.open_zarr(self._path, consolidated=False, chunks=None)
+            there = xr.open_zarr(self._path, consolidated=False, chunks=None)
+            return there[list(self._forms)].assign_coords(there.coords)
         found = {name: (form.dims, self._arrays[name]) for name, form in self._forms.items()}
         return xr.Dataset(found, coords=self._coords)
 

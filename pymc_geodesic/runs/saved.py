@@ -18,6 +18,7 @@ import pandas as pd
 import xarray as xr
 
 from pymc_geodesic.runs.checkpoints.folder import folder_of
+from pymc_geodesic.runs.checkpoints.order import in_order, names_of
 from pymc_geodesic.runs.checkpoints.store import has_states, read_draws, zarr_package
 from pymc_geodesic.validation import data_tree
 
@@ -76,6 +77,7 @@ def save(idata: xr.DataTree, path: str | os.PathLike[str]) -> None:
         else:
             zarr_package("save")
             idata.to_zarr(made, mode="w-", zarr_format=3)
+            in_order(made, names_of(idata))
 
 
 def read(path: str | os.PathLike[str]) -> xr.DataTree:

@@ -54,7 +54,10 @@ def test_everything_comes_back(tmp_path, name):
     pmg.save(idata, tmp_path / "new" / name)
     found = pmg.read(tmp_path / "new" / name)
     xr.testing.assert_identical(found, idata)
+    assert list(found.children) == list(idata.children)
     for group in idata.children:
+        assert list(found[group].data_vars) == list(idata[group].data_vars)
+        assert list(found[group].coords) == list(idata[group].coords)
         for variable, values in idata[group].variables.items():
             assert found[group].variables[variable].dtype == values.dtype
     assert read_records(found) == read_records(idata) != []

@@ -68,7 +68,7 @@ def crash_after(monkeypatch, segments):
 
 def assert_same(found, expected, groups=None):
     for group in groups or expected.children:
-        assert set(found[group].data_vars) == set(expected[group].data_vars)
+        assert list(found[group].data_vars) == list(expected[group].data_vars)
         for name, x in expected[group].to_dataset().variables.items():
             assert found[group][name].dtype == x.dtype
             np.testing.assert_array_equal(found[group][name], x, err_msg=f"{group} {name}")

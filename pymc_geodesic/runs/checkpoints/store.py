@@ -26,6 +26,7 @@ import numpy as np
 import xarray as xr
 
 from pymc_geodesic.runs.checkpoints.folder import CheckpointError, busy, locked
+from pymc_geodesic.runs.checkpoints.order import in_order, names_of, names_on_disk
 
 __all__ = ["RunStore", "has_states", "read_draws", "zarr_package"]
 
@@ -61,6 +62,7 @@ class RunStore:
             self.close()
             raise
         self.attributes: dict[str, Any] = dict(committed[STATES].attrs)
+        self._order = names_on_disk(path)
 
     @classmethod
     def create(cls, path: Path, attributes: dict[str, Any], state: bytes) -> Self:
@@ -116,8 +118,10 @@ class RunStore:
                     else:
                         self._begin(name, child.to_dataset())
                         there.add(name)
+                        self._order += names_of(child)
             _put_state(self._root, attributes, state)
             _consolidate(self.path)
+            in_order(self.path, self._order)
         self.attributes = attributes
 
     def close(self) -> None:
