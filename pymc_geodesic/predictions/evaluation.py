@@ -174,6 +174,9 @@ class Evaluation:
                 sizes = self._n_chains, self._n_draws, counts[x.name], *others
                 forms[x.name] = Form(("chain", "draw", *dims), sizes, shown.dtype, 2)
             else:
+                if x.n_categories:
+                    dims, others = [*dims, f"{x.name}_category"], (*others, x.n_categories)
+                    coords |= {d: x.coords[d] for d in dims[-1:] if d in x.coords}
                 sizes = counts[x.name], *others, 1 + len(self._quantiles)
                 forms[x.name] = Form((*dims, "summary"), sizes, np.dtype(float), 0)
         if self._quantiles is None:
@@ -212,7 +215,11 @@ class Evaluation:
     def _kept(self, found: np.ndarray, x: Quantity) -> np.ndarray:
         if self._quantiles is None:
             return found.reshape(self._n_chains, self._n_draws, *found.shape[1:])
-        return mean_and_quantiles(found, self._quantiles, x.manifold)
+        if not x.n_categories:
+            return mean_and_quantiles(found, self._quantiles, x.manifold)
+        # Codes have an order only by chance: what has a mean is to be in a category.
+        each = (found == code for code in range(x.n_categories))
+        return np.stack([mean_and_quantiles(is_in, self._quantiles, None) for is_in in each], -2)
 
 
 def _chosen(rows: ArrayLike | slice | None, n: int) -> np.ndarray:

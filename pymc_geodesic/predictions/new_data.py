@@ -18,6 +18,7 @@ from pymc.model import Model
 
 from pymc_geodesic.manifolds import manifold_of
 from pymc_geodesic.parquet import ParquetRows
+from pymc_geodesic.predictions.expected import probabilities_of
 from pymc_geodesic.predictions.quantities import Quantity
 from pymc_geodesic.predictions.rows_of_model import blocks
 
@@ -230,9 +231,25 @@ def bambi_quantity(
         found = found.transpose("chain", "draw", "__obs__", ...)
         return found.values.reshape(-1, *found.shape[2:])
 
-    manifold = manifold_of(given.backend.model[name])
+    rv = given.backend.model[name]
+    dims, coords, n_categories = ["__obs__"], {}, 0
+    if probabilities_of(rv) is not None:
+        levels = list(given.response_term.levels)
+        coords = {f"{name}_category": levels}
+        if kind == "mean":
+            dims += coords
+        else:
+            n_categories = len(levels)
     return Quantity(
-        name, len(table), at_rows, ["__obs__"], {}, manifold, lambda rows: None, LEAST_ROWS
+        name,
+        len(table),
+        at_rows,
+        dims,
+        coords,
+        manifold_of(rv),
+        lambda rows: None,
+        LEAST_ROWS,
+        n_categories,
     )
 
 

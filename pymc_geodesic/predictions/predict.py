@@ -69,7 +69,9 @@ def predict(
     kind : {"mean", "response"}
         What is predicted of an observed variable: its expected value given the parameters, or a
         new observation, drawn once for each draw. The expected value of a category is the
-        probability of each, and that of a direction its mean direction.
+        probability of each, and that of a direction its mean direction. New observations of
+        categories, ordered ones too, are summarised category by category, as truth values: the mean
+        is the share of draws in it. ``draws`` returns their codes.
     var_names : str or sequence of str, optional
         Observed variables, and Deterministics with an entry for each row; by default all observed
         variables.

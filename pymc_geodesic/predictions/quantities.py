@@ -5,29 +5,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial, singledispatch
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-import pytensor.tensor as pt
 import xarray as xr
 
-from pymc.distributions.distribution import SymbolicRandomVariable
-from pymc.distributions.moments import mean
-from pymc.exceptions import UndefinedMomentException
 from pymc.model import Model
 from pymc.model.fgraph import ModelDeterministic
 from pytensor.tensor import TensorVariable
 from pytensor.tensor.random.basic import CategoricalRV
 
-from pymc_geodesic.distributions.cardioid import CardioidRV
-from pymc_geodesic.distributions.power_spherical import PowerSphericalRV
-from pymc_geodesic.distributions.spherical_cauchy import SphericalCauchyRV
-from pymc_geodesic.distributions.von_mises_fisher import VonMisesFisherRV
-from pymc_geodesic.distributions.wrapped_cauchy import WrappedCauchyRV
-from pymc_geodesic.distributions.wrapped_normal import WrappedNormalRV
 from pymc_geodesic.manifolds import Manifold, manifold_of
 from pymc_geodesic.manifolds.registry import recorded_manifolds
+from pymc_geodesic.predictions.expected import expected, probabilities_of
 from pymc_geodesic.predictions.local_effects import LocalEffects, with_new_groups
 from pymc_geodesic.predictions.new_rows import NewRows
 from pymc_geodesic.predictions.rows_of_model import (
@@ -40,54 +31,7 @@ from pymc_geodesic.rows.convert import BATCH_SIZE
 from pymc_geodesic.rows.selection import Rows
 from pymc_geodesic.run_record import batch_size_of
 
-__all__ = ["Predictor", "Quantity", "expected"]
-
-
-def expected(name: str, rv: TensorVariable) -> TensorVariable:
-    """Return the expected value of a variable.
-
-    That of a direction is its mean direction, that of a category the probabilities of all.
-
-    Raises
-    ------
-    ValueError
-        If it is not known in closed form.
-    """
-    try:
-        return _expected(rv.owner.op, rv)
-    except (NotImplementedError, UndefinedMomentException):
-        raise ValueError(
-            f"`kind` expected 'response' for `{name}`, because PyMC has no closed form of the mean "
-            f"of {_name(rv.owner.op)}, got 'mean'. The mean of responses is the same, with a "
-            "standard error of their deviation over the root of the number of draws. Or name a "
-            "Deterministic in `var_names`."
-        ) from None
-
-
-@singledispatch
-def _expected(op: Any, rv: TensorVariable) -> TensorVariable:
-    return mean(rv)
-
-
-@_expected.register
-def _(op: CategoricalRV, rv: TensorVariable) -> TensorVariable:
-    p = rv.owner.inputs[-1]
-    return pt.broadcast_to(p, (*rv.shape, p.shape[-1]))
-
-
-@_expected.register(CardioidRV)
-@_expected.register(PowerSphericalRV)
-@_expected.register(SphericalCauchyRV)
-@_expected.register(VonMisesFisherRV)
-@_expected.register(WrappedCauchyRV)
-@_expected.register(WrappedNormalRV)
-def _(op: SymbolicRandomVariable, rv: TensorVariable) -> TensorVariable:
-    _, _, direction, *_ = rv.owner.inputs
-    return pt.broadcast_to(direction, rv.shape)
-
-
-def _name(op: Any) -> str:
-    return getattr(op, "_print_name", [type(op).__name__])[0]
+__all__ = ["Predictor", "Quantity"]
 
 
 class Quantity(NamedTuple):
@@ -111,6 +55,8 @@ class Quantity(NamedTuple):
         Prepares for some rows, before :attr:`at_rows` is called for parts of them.
     least : int
         Rows for which it is called at least, if there are so many.
+    n_categories : int
+        Number of the categories whose codes its values are; zero of numbers.
     """
 
     name: str
@@ -121,6 +67,7 @@ class Quantity(NamedTuple):
     manifold: Manifold | None
     begin: Callable[[np.ndarray], None]
     least: int = 1
+    n_categories: int = 0
 
 
 class Predictor:
@@ -228,10 +175,11 @@ class Predictor:
         self._draws = with_new_groups(self._found, rows, self._draws, self._rng)
         inputs = [] if effects is None else effects.inputs
         function = RowsAtDraws(rows, [graph], self._draws, rng=self._rng, effects=inputs)
-        if effects is None:
-            return Quantity(name, n, lambda at: function(at)[0], dims, coords, manifold, _nothing)
-        of, begin = effects.of, effects.begin
-        return Quantity(name, n, lambda at: function(at, *of(at))[0], dims, coords, manifold, begin)
+        found = Quantity(name, n, lambda at: function(at)[0], dims, coords, manifold, _nothing)
+        if effects is not None:
+            of, begin = effects.of, effects.begin
+            found = found._replace(at_rows=lambda at: function(at, *of(at))[0], begin=begin)
+        return found._replace(n_categories=self._n_categories(name))
 
     def _graph(self, name: str, rows: Rows) -> TensorVariable:
         found = self._found
@@ -253,6 +201,13 @@ class Predictor:
             dims.append(f"{name}_category")
         known = self._model.coords
         return dims, {d: known[d] for d in dims if known.get(d) is not None}
+
+    def _n_categories(self, name: str) -> int:
+        """Return the number of categories of a variable whose responses are their codes."""
+        if self._kind == "mean" or not self._found.is_observed(name):
+            return 0
+        p = probabilities_of(self._found.value(name))
+        return 0 if p is None else self._found.facts.length(p, p.ndim - 1)
 
     def _manifold(self, name: str, graph: TensorVariable) -> Manifold | None:
         if self._found.is_observed(name):

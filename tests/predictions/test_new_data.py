@@ -206,3 +206,21 @@ def test_a_model_of_bambi(tmp_path):
     table.to_parquet(tmp_path / "rows.parquet")
     found = predicted(idata, model, tmp_path / "rows.parquet")["y"].sel(summary="mean")
     np.testing.assert_allclose(found, expected.mean(0), rtol=1e-10)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("family", ["categorical", "cumulative"])
+def test_categories_of_a_model_of_bambi(family):
+    bambi = pytest.importorskip("bambi")
+    rng = np.random.default_rng(3)
+    table = pd.DataFrame({"x": rng.normal(size=90), "y": rng.choice(["low", "mid", "top"], 90)})
+    table["y"] = pd.Categorical(table["y"], ordered=family == "cumulative")
+    model = bambi.Model("y ~ x", table, family=family)
+    idata = model.fit(draws=50, tune=100, chains=2, cores=1, random_seed=1, progressbar=False)
+    expected = predicted(idata, model)["y"]
+    found = predicted(idata, model, kind="response")["y"]
+    assert found.dims == expected.dims == ("__obs__", "y_category", "summary")
+    assert list(found["y_category"]) == list(expected["y_category"]) == ["low", "mid", "top"]
+    np.testing.assert_allclose(found.sel(summary="mean").sum("y_category"), 1.0)
+    assert abs(found - expected).sel(summary="mean").max() < 5 * 0.5 / 10

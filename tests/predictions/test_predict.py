@@ -88,6 +88,7 @@ def test_results_in_a_folder_are_the_same(model, idata, tmp_path, monkeypatch, d
     found = predicted(idata, model, draws=draws, out=tmp_path / "out.zarr")
     expected = predicted(idata, model, draws=draws)
     xr.testing.assert_allclose(found.load(), expected, rtol=1e-12)
+    assert list(found.data_vars) == list(expected.data_vars)
     assert found["y"].dims == expected["y"].dims
     with pytest.raises(FileExistsError, match=r"`out` expected a new path"):
         predicted(idata, model, out=tmp_path / "out.zarr")
@@ -167,6 +168,38 @@ def test_categories_and_counts():
         found["visits"].sel(summary="95%"), np.quantile(0.3 * np.exp(slopes * x), 0.95, axis=0)
     )
     assert predicted(idata, model, kind="response", draws=True)["grade"].dtype.kind == "i"
+
+
+@pytest.mark.parametrize("of", ["nominal", "ordinal", "mixture"])
+def test_responses_of_categories_are_shares_and_no_mean_of_codes(of):
+    with pm.Model() as model:
+        slope = pm.Normal("slope")
+        x = pm.Data("x", X[:, 0])
+        scores = slope * x[:, None] * np.array([-1.0, 0.0, 1.0])
+        if of == "ordinal":
+            cuts = np.array([-1.0, 0.5])
+            pm.OrderedLogistic("y", eta=slope * x, cutpoints=cuts, observed=STORE % 3)
+        elif of == "nominal":
+            pm.Categorical("y", logit_p=scores, observed=STORE % 3)
+        else:
+            p = pm.math.softmax(scores, axis=-1)
+            parts = [pm.Categorical.dist(p), pm.Categorical.dist(np.full((N, 3), 1 / 3))]
+            pm.Mixture("y", w=[0.5, 0.5], comp_dists=parts, observed=STORE % 3)
+    idata = draws_of(model)
+    codes = predicted(idata, model, kind="response", draws=True)["y"].values[0]
+    assert codes.dtype.kind == "i"
+    found = predicted(idata, model, kind="response")["y"]
+    assert found.dims == ("y_dim_0", "y_category", "summary")
+    shares = np.stack([(codes == k).mean(axis=0) for k in range(3)], axis=-1)
+    np.testing.assert_allclose(found.sel(summary="mean"), shares)
+    if of != "mixture":
+        expected = predicted(idata, model)["y"]
+        assert expected.dims == found.dims
+        error = 0.5 / np.sqrt(len(codes))
+        assert abs(found - expected).sel(summary="mean").max() < 5 * error
+    if of == "nominal":
+        new = predicted(idata, model, {"x": np.zeros(2)}, kind="response")["y"]
+        assert new.sizes == {"y_dim_0": 2, "y_category": 3, "summary": 3}
 
 
 def test_directions_have_a_mean_direction():
