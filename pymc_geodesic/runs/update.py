@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 
 from numpy.typing import ArrayLike
@@ -63,8 +64,10 @@ def update(
         The model with all data, those before and the new ones; by default that of the context. One
         of other data of the same form is possible too, as long as its posterior is near.
     new_rows : mapping of str to array, optional
-        Rows to append to ``pm.Data`` of the model, by their names. It changes the model's data, as
-        ``pm.set_data`` does; leave it out if the model has the new rows.
+        Rows to append to ``pm.Data`` of the model, by their names, in any order. It changes the
+        model's data, as ``pm.set_data`` does; leave it out if the model has the new rows. Where
+        rows have labels, new ones have those of a table whose labels are all new; otherwise numbers
+        that follow the largest.
     draws, tune : int
         Draws of each chain, and draws of its tuning phase.
     chains, batch_size : int, optional
@@ -169,7 +172,7 @@ def _append(model: Model, new_rows: Mapping[str, ArrayLike]) -> None:
     dims = {name: next(iter(model.named_vars_to_dims.get(name) or ()), None) for name in new}
     dims = {name: dim for name, dim in dims.items() if dim in given}
     labels = {
-        dim: _lengthened(str(dim), model.coords[dim], len(before[name]) + len(new[name]))
+        dim: _lengthened(str(dim), model.coords[dim], new_rows[name])
         for name, dim in dims.items()
         if model.coords.get(dim) is not None
     }
@@ -193,12 +196,16 @@ def _require_no_arrays(model: Model, lengths: set[int]) -> None:
                 )
 
 
-def _lengthened(dim: str, labels: Any, n: int) -> range:
-    """Return the labels of more rows, if they are the numbers of rows."""
-    if not np.array_equal(labels, np.arange(len(labels))):
+def _lengthened(dim: str, labels: Any, rows: ArrayLike) -> np.ndarray:
+    """Return the labels of the rows before and of new ones: those of a table, or numbers."""
+    before, n = np.asarray(labels), len(np.asarray(rows))
+    if isinstance(rows, pd.DataFrame | pd.Series) and not rows.index.isin(before).any():
+        return np.concatenate([before, rows.index.to_numpy()])
+    if before.dtype.kind not in "iu":
         raise ValueError(
-            f"`new_rows` expected data whose dimension `{dim}` has no labels, got {labels[0]!r} "
-            "and others. Give all rows and labels with `pm.set_data(..., coords=...)`, and leave "
-            "out `new_rows`."
+            f"`new_rows` expected a table with labels of its own for the dimension `{dim}`, whose "
+            f"labels are {labels[0]!r} and others, got none. Pass columns of a DataFrame with new "
+            "labels as its index; or give all rows and labels with `pm.set_data(..., coords=...)`, "
+            "and leave out `new_rows`."
         )
-    return range(n)
+    return np.concatenate([before, before.max(initial=-1) + 1 + np.arange(n)])

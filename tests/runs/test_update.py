@@ -5,6 +5,7 @@
 import logging
 
 import numpy as np
+import pandas as pd
 import pymc as pm
 import pytest
 
@@ -114,6 +115,50 @@ def test_dimensions_of_rows_are_lengthened(first, coords):
     assert model.coords["row"] == (tuple(range(N + NEW)) if coords else None)
     assert model.dim_lengths["row"].eval() == N + NEW
     require_posterior(found, model, 4 / np.sqrt(2_000))
+
+
+def labelled(labels):
+    with pm.Model(coords={"row": labels}) as model:
+        x, y = pm.Data("x", X, dims=("row", "column")), pm.Data("observed", Y, dims="row")
+        intercept, beta = pm.Normal("intercept", 0, 10), pm.Normal("beta", 0, 10, shape=2)
+        pm.Normal("y", intercept + x @ beta, 1.0, observed=y, dims="row")
+    return model
+
+
+SHUFFLED = np.random.default_rng(1).permutation(N)
+
+
+def table(index):
+    x, y = rows(NEW)
+    found = pd.DataFrame(x, index=index).assign(y=y)
+    return {"x": found[[0, 1]], "observed": found["y"]}
+
+
+# Of a table that was shuffled, filtered or split, and of rows with names.
+@pytest.mark.parametrize(
+    ("before", "new", "after"),
+    [
+        (SHUFFLED, None, N + np.arange(NEW)),
+        (SHUFFLED, np.arange(NEW)[::-1], N + np.arange(NEW)),
+        (SHUFFLED, 2 * N - np.arange(NEW), 2 * N - np.arange(NEW)),
+        ([f"row {i}" for i in range(N)], [f"new {i}" for i in range(NEW)], None),
+    ],
+)
+def test_rows_are_rows_whatever_their_labels(first, before, new, after):
+    model = labelled(before)
+    given = table(new)
+    if new is None:
+        given = {name: np.asarray(x) for name, x in given.items()}
+    found = pmg.update(first, model, given, random_seed=2, progressbar=False)
+    expected = [*before, *(new if after is None else after)]
+    assert list(model.coords["row"]) == expected
+    require_posterior(found, model, 4 / np.sqrt(2_000))
+
+
+def test_names_of_rows_cannot_be_made_up(first):
+    given = {name: np.asarray(x) for name, x in table(None).items()}
+    with pytest.raises(ValueError, match="labels of its own for the dimension `row`"):
+        pmg.update(first, labelled([f"row {i}" for i in range(N)]), given)
 
 
 @pytest.mark.parametrize("array", ["response", "column"])
