@@ -19,6 +19,7 @@ ROOT = Path(__file__).parents[1]
 
 # A package imports those before it in this list, and itself.
 ORDER = (
+    "stages",
     *("requirements", "validation", "entry_names", "datasets", "parquet_columns", "parquet"),
     *("run_record", "schedules", "arrays", "graph_inputs", "monte_carlo", "component_order"),
     *("manifolds", "distributions", "potential", "mass"),

@@ -24,6 +24,7 @@ from pymc_geodesic.refinement.importance import (
 from pymc_geodesic.runs.energies_at_points import AllRows, Differences
 from pymc_geodesic.runs.gradients_at_draws import GradientsAt, second_time, seconds_of_one
 from pymc_geodesic.runs.refined import RAW
+from pymc_geodesic.stages import stage
 
 __all__ = ["NEVER_TOO_MUCH", "Certificate", "Verdict", "certified", "certified_before", "judged"]
 
@@ -89,6 +90,7 @@ def certified_before(idata: xr.DataTree) -> str:
     return Certificate(attrs[VERDICT], attrs[REASON]).sentence if VERDICT in attrs else ""
 
 
+@stage("Certifying the draws")
 def certified(
     idata: xr.DataTree,
     evaluate: GradientsAt,

@@ -23,6 +23,7 @@ from pymc_geodesic.runs.starts import InitialValues
 from pymc_geodesic.runs.whole_models import Sampled, sampled_model
 from pymc_geodesic.runs.with_nuts import ExactArgument, of_all_rows
 from pymc_geodesic.sampling.log import log
+from pymc_geodesic.stages import stage
 from pymc_geodesic.step_methods import GMC, gSGNHT
 
 __all__ = ["Chosen", "chosen"]
@@ -53,6 +54,7 @@ class Chosen(NamedTuple):
     exact: ExactArgument = None
 
 
+@stage("Reading the model")
 def chosen(
     model: Model,
     step: StepArgument,

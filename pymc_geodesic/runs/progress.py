@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import time
 
+from contextlib import ExitStack
 from importlib.util import find_spec
 from types import TracebackType
 from typing import Self
@@ -14,11 +15,13 @@ import numpy as np
 
 from pymc.progress_bar.rich_progress import default_progress_theme
 from rich.console import Console
-from rich.progress import BarColumn, TaskID, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Task, TaskID, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
+from rich.text import Text
 
 from pymc_geodesic.sampling.log import log
 from pymc_geodesic.sampling.run import Arrays
+from pymc_geodesic.stages import shown_by
 from pymc_geodesic.step_methods.progress import log_above_the_progress_bar, mean_text
 
 __all__ = ["Progress"]
@@ -29,6 +32,7 @@ TEMPERATURE = "configurational_temperature"
 class Progress:
     """A line with draws, transitions per second, temperature, divergences if any, and the time.
 
+    In place of the phase it names the stage before, between and after draws that takes time.
     Without divergences it fits into 80 columns, in which the time would be cut otherwise.
 
     Parameters
@@ -49,11 +53,13 @@ class Progress:
             TextColumn("{task.description}"),
             BarColumn(bar_width=10),
             TextColumn("{task.completed}/{task.total} draws{task.fields[status]}"),
-            TimeRemainingColumn(compact=True, elapsed_when_finished=True),
+            _Time(compact=True, elapsed_when_finished=True),
             console=console,
             disable=not visible,
         )
-        self._task = self._progress.add_task("Compiling", total=n_draws, status="")
+        self._phase, self._status = "Compiling", ""
+        self._task = self._progress.add_task(self._phase, total=n_draws, status="")
+        self._context = ExitStack()
         self._n_transitions, self._n_divergences = 0, 0
         self._seconds, self._skipped = 0.0, 0
         self._lines: dict[int, TaskID] = {}
@@ -63,6 +69,7 @@ class Progress:
 
     def __enter__(self) -> Self:
         log_above_the_progress_bar()
+        self._context.enter_context(shown_by(self._show))
         self._progress.__enter__()
         return self
 
@@ -72,7 +79,15 @@ class Progress:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
+        if kind is not None and not self._progress.tasks[0].completed:
+            self.hide()
         self._progress.__exit__(kind, error, traceback)
+        self._context.close()
+
+    def hide(self) -> None:
+        """Take the line away, because another is shown in its place."""
+        self._progress.live.transient = True
+        self._progress.stop()
 
     def skip(self, n_draws: int) -> None:
         """Count draws of an earlier process."""
@@ -109,22 +124,33 @@ class Progress:
             status.append(f"temperature {self._temperature(statistics[TEMPERATURE])}")
         if self._n_divergences:
             status.append(f"{self._n_divergences} divergences")
-        self._progress.update(
-            self._task,
-            description=phase,
-            advance=n_draws,
-            status="".join(f", {part}" for part in status),
-        )
+        self._phase, self._status = phase, "".join(f", {part}" for part in status)
+        self._progress.update(self._task, description=phase, advance=n_draws, status=self._status)
 
     def end(self) -> None:
         """Show that no further draws follow."""
         for task in self._progress.tasks:
             self._progress.update(task.id, total=task.completed)
 
+    def _show(self, stage: str) -> None:
+        """Name a stage in place of the phase, until it ends."""
+        status = "" if stage else self._status
+        self._progress.update(self._task, description=stage or self._phase, status=status)
+
     def _temperature(self, values: np.ndarray) -> str:
         self._temperatures = [*self._temperatures[-RECENT:], values]
         recent = np.concatenate([x.ravel() for x in self._temperatures])
         return mean_text(recent[np.isfinite(recent)])
+
+
+class _Time(TimeRemainingColumn):
+    """The time that is left; before the first draw, which nothing tells, that so far."""
+
+    def render(self, task: Task) -> Text:
+        if task.completed:
+            return super().render(task)
+        minutes, seconds = divmod(int(task.elapsed or 0), 60)
+        return Text(f"{minutes:02d}:{seconds:02d}", style="progress.elapsed")
 
 
 RECENT = 10

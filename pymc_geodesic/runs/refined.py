@@ -18,6 +18,7 @@ from pymc_geodesic.refinement.coordinates import Coordinates
 from pymc_geodesic.refinement.moments import Correction, Figures, correction_of, largest_changes
 from pymc_geodesic.runs.deterministics import Traced
 from pymc_geodesic.runs.gradients_at_draws import DrawGradients
+from pymc_geodesic.stages import stage
 
 __all__ = [
     "RAW",
@@ -63,6 +64,7 @@ class Refined(NamedTuple):
         return self.shift > ACCEPTED or self.change > ACCEPTED
 
 
+@stage("Correcting the draws")
 def refined(idata: xr.DataTree, found: DrawGradients, traced: Traced) -> Refined | None:
     """Return a run with corrected draws; None if nothing can be corrected.
 
@@ -149,8 +151,17 @@ def unclear(found: Refined) -> str:
     )
 
 
-def of_raw_draws(warnings: Sequence[SamplerWarning]) -> list[SamplerWarning]:
-    """Return what is said of draws that are corrected: what was wrong with them is a warning."""
+def of_raw_draws(warnings: Sequence[SamplerWarning], *, is_certified: bool) -> list[SamplerWarning]:
+    """Return what is said of draws that are corrected.
+
+    What was wrong with them is a warning, and no more than news if those returned are certified.
+    """
+    if is_certified:
+        needed = "The correction was needed: before it, {}."
+        said = [needed.format(x.extra) if x.extra else x.message for x in warnings]
+        return [
+            replace(x, message=text, level="info") for x, text in zip(warnings, said, strict=True)
+        ]
     before = "These draws do not follow", "Before they were corrected, these draws did not follow"
     return [
         replace(x, message=x.message.replace(*before), level="warn")

@@ -221,45 +221,48 @@ def sample(
     others: dict[str, Any] = {"until": until, "keep": keep, "thin": None if thin == 1 else thin}
     others |= {"batch_size": batch_size, "checkpoint": checkpoint, "client": client}
     n_chains = whole("chains", chains)
-    sampled, step, initvals, exact = chosen(
-        model, step, exact, others, kept=named, initvals=initvals, n_chains=n_chains
-    )
-    model = sampled.model if exact else model
-    left_out = [*sampled.left_out, *by_builder]
-    traced = Traced(model, var_names, without=keep or (), unless_named=left_out)
-    plan = Plan(
-        model=model,
-        batch_size=sampled.batch_size,
-        tuning=tuning,
-        sampling=sampling,
-        traced=traced,
-        running=running_of(model, keep, checkpoint=path),
-        var_names=var_names,
-        n_chains=n_chains,
-        random_seed=random_seed,
-        initvals=initvals,
-        chain_method=chain_method,
-        checkpoint=path,
-        checkpoint_every=positive("checkpoint_every", checkpoint_every),
-        client=client,
-        exact=exact,
-        refine=flag("refine", refine),
-        until=until_of(until, model=model, traced=traced, began=began),
-        began=began,
-    )
-    require_starts(initvals, model, plan.n_chains)
-    if exact is not None:
-        checks = compute_convergence_checks
-        exactly = sample_with_nuts(plan, progressbar=progressbar, compute_convergence_checks=checks)
-        return returned(finished(exactly, given), None, sampling)
-    labels_of(model).log()
-    fit_in_memory(plan)
-    sampled.log(var_names=var_names, unsaid=by_builder)
     with Progress(tuning.n_draws + sampling.n_draws, visible=progressbar) as progress:
+        sampled, step, initvals, exact = chosen(
+            model, step, exact, others, kept=named, initvals=initvals, n_chains=n_chains
+        )
+        model = sampled.model if exact else model
+        left_out = [*sampled.left_out, *by_builder]
+        traced = Traced(model, var_names, without=keep or (), unless_named=left_out)
+        plan = Plan(
+            model=model,
+            batch_size=sampled.batch_size,
+            tuning=tuning,
+            sampling=sampling,
+            traced=traced,
+            running=running_of(model, keep, checkpoint=path),
+            var_names=var_names,
+            n_chains=n_chains,
+            random_seed=random_seed,
+            initvals=initvals,
+            chain_method=chain_method,
+            checkpoint=path,
+            checkpoint_every=positive("checkpoint_every", checkpoint_every),
+            client=client,
+            exact=exact,
+            refine=flag("refine", refine),
+            until=until_of(until, model=model, traced=traced, began=began),
+            began=began,
+        )
+        require_starts(initvals, model, plan.n_chains)
+        if exact is not None:
+            progress.hide()
+            checks = compute_convergence_checks
+            exactly = sample_with_nuts(
+                plan, progressbar=progressbar, compute_convergence_checks=checks
+            )
+            return returned(finished(exactly, given), None, sampling)
+        labels_of(model).log()
+        fit_in_memory(plan)
+        sampled.log(var_names=var_names, unsaid=by_builder)
         drawn = _drawn(plan, step, sampled.model, progress)
-    with on_processor():
-        idata = concluded(drawn, plan, sampled, checks=compute_convergence_checks)
-    return returned(finished(idata, given), drawn.stopped, sampling)
+        with on_processor():
+            idata = concluded(drawn, plan, sampled, checks=compute_convergence_checks)
+        return returned(finished(idata, given), drawn.stopped, sampling)
 
 
 def _drawn(plan: Plan, step: StepArgument, model: Model, progress: Progress) -> Drawn:

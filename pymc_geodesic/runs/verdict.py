@@ -23,6 +23,7 @@ from pymc_geodesic.runs.widths import Widths, compared_widths
 from pymc_geodesic.sampling import Chain
 from pymc_geodesic.sampling.news import MANY_STEPS, SHORT_STEP
 from pymc_geodesic.sampling.stochastic import StochasticSampler
+from pymc_geodesic.stages import stage
 
 __all__ = ["RowsCheck", "checked_with_rows"]
 
@@ -62,6 +63,7 @@ class RowsCheck(NamedTuple):
     gradients: DrawGradients | None = None
 
 
+@stage("Checking the draws")
 def checked_with_rows(
     idata: xr.DataTree,
     sampler: object,
@@ -185,7 +187,8 @@ def _do_not_follow(reasons: Sequence[str], idata: xr.DataTree) -> SamplerWarning
         f"These draws do not follow the posterior: {_listed(reasons)}. {steps}{batches}, or write "
         "the model with other parameters. `pmg.diagnose(idata)` may find the cause."
     )
-    return SamplerWarning(WarningType.DIVERGENCES, text, "error")
+    # What is left of it if the draws are corrected.
+    return SamplerWarning(WarningType.DIVERGENCES, text, "error", extra=_listed(reasons))
 
 
 def _listed(reasons: Sequence[str]) -> str:

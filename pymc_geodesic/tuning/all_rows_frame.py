@@ -28,6 +28,7 @@ import numpy as np
 from pymc_geodesic.kernel.host_gradient import SUBSAMPLE, HostGradient, TermsOfRows
 from pymc_geodesic.kernel.row_weights import RowWeights, gain_of
 from pymc_geodesic.mass.arrays import JointMass, Mass, MassForm, VariableMasses, joined, split
+from pymc_geodesic.stages import stage
 from pymc_geodesic.tuning.anchor import around, is_gaussian_around
 from pymc_geodesic.tuning.approximation import Approximation, approximate
 from pymc_geodesic.tuning.center import MOST_WHOLE, descend, nearer_mode
@@ -49,6 +50,7 @@ FARTHEST = 2.0
 N_ROUNDS, AT_REST = 3, 1.0
 
 
+@stage("Reading all rows")
 def with_all_rows(
     gradient: HostGradient,
     frame: Frame,
@@ -94,6 +96,7 @@ def with_all_rows(
     return averaged_frame(gradient, found, form, None, rng)
 
 
+@stage("Weighing rows")
 def weigh(
     gradient: HostGradient,
     point: Sequence[np.ndarray],

@@ -30,6 +30,7 @@ import numpy as np
 
 from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.mass.arrays import VariableMasses, joined, split
+from pymc_geodesic.stages import stage
 from pymc_geodesic.tuning.scales import Scales, first_scales
 
 __all__ = ["Approximation", "approximate"]
@@ -152,6 +153,7 @@ class _Round:
         return center + scales * found.x
 
 
+@stage("Approximating the posterior")
 def approximate(
     gradient: HostGradient,
     start: Sequence[np.ndarray],

@@ -12,6 +12,7 @@ import numpy as np
 
 from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.mass.arrays import JointMass, Mass, MassForm, VariableMasses, joined
+from pymc_geodesic.stages import stage
 from pymc_geodesic.tuning.anchor import is_gaussian_around
 from pymc_geodesic.tuning.approximation import Approximation, approximate
 from pymc_geodesic.tuning.center import Mode, find_center, nearer_mode
@@ -41,6 +42,7 @@ class Frame(NamedTuple):
     is_gaussian: bool
 
 
+@stage("Searching the mode")
 def anchored_frame(
     gradient: HostGradient,
     starts: Sequence[Sequence[np.ndarray]],

@@ -23,6 +23,7 @@ import numpy as np
 
 from pymc_geodesic.kernel.host_gradient import SUBSAMPLE, HostGradient
 from pymc_geodesic.mass.arrays import Mass, joined
+from pymc_geodesic.stages import stage
 from pymc_geodesic.tuning.anchor import around
 from pymc_geodesic.tuning.basins import Basins, Peak, peak_near
 from pymc_geodesic.tuning.center import MOST_WHOLE, descend
@@ -87,6 +88,7 @@ class Modes(NamedTuple):
     n_copies: int
 
 
+@stage("Searching other modes")
 def find_modes(
     gradient: HostGradient,
     point: Point,

@@ -16,6 +16,7 @@ from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.manifolds import Product
 from pymc_geodesic.mass.arrays import Mass, joined
 from pymc_geodesic.mass.low_rank import LowRankMass
+from pymc_geodesic.stages import stage
 from pymc_geodesic.tuning.outweighing import (
     LargeBatches,
     has_directions,
@@ -64,6 +65,7 @@ class _Batches(NamedTuple):
         return sum(map(len, self.plain))
 
 
+@stage("Measuring noise")
 def measure_noise(
     gradient: HostGradient,
     points: Sequence[Sequence[np.ndarray]],

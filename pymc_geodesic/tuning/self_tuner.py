@@ -17,6 +17,7 @@ from pymc_geodesic.algorithms.demands import GradientNoise
 from pymc_geodesic.kernel.host_gradient import SUBSAMPLE, HostGradient
 from pymc_geodesic.mass.arrays import JointMass, Mass, MassForm, joined
 from pymc_geodesic.mass.low_rank import LowRankMass
+from pymc_geodesic.stages import stage
 from pymc_geodesic.tuning.all_rows_frame import weigh, with_all_rows
 from pymc_geodesic.tuning.findings import Center, Findings
 from pymc_geodesic.tuning.frame import Frame
@@ -185,6 +186,7 @@ class SelfTuner:
         # An energy that is not a number is not below any other.
         return any(not energy <= most for energy in energies)
 
+    @stage("Measuring again")
     def refine(
         self,
         found: Findings,

@@ -20,6 +20,7 @@ from pymc.model import Model
 
 from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.manifolds import Manifold
+from pymc_geodesic.stages import stage
 from pymc_geodesic.tuning.center import descend
 from pymc_geodesic.tuning.curvature import curvature_mass
 from pymc_geodesic.tuning.mixture_starts import mixture_starts
@@ -167,6 +168,7 @@ def _folded(gradient: HostGradient, point: Sequence[np.ndarray]) -> list[np.ndar
     return list(gradient.to_points(*gradient.to_values(*point)))
 
 
+@stage("Searching a start")
 def best_starts(
     gradient: HostGradient,
     start: Sequence[np.ndarray],

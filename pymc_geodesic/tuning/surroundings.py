@@ -14,6 +14,7 @@ import numpy as np
 from pymc_geodesic.algorithms.demands import GradientNoise
 from pymc_geodesic.kernel.host_gradient import SUBSAMPLE, HostGradient
 from pymc_geodesic.mass.arrays import Mass, MassForm
+from pymc_geodesic.stages import stage
 from pymc_geodesic.tuning import simplex
 from pymc_geodesic.tuning.anchor import around, is_gaussian_around
 from pymc_geodesic.tuning.center import (
@@ -169,6 +170,7 @@ class InFrame:
         noise = [rng.standard_normal(np.shape(x)).astype(x.dtype) for x in point]
         return around(self.gradient, point, mass, noise)
 
+    @stage("Measuring curvature")
     def largest_curvature(  # noqa: D102
         self,
         points: Sequence[Point],

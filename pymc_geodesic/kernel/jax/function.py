@@ -31,6 +31,7 @@ from pymc_geodesic.kernel.jax.resident import (
 from pymc_geodesic.kernel.jax.traced import traced
 from pymc_geodesic.kernel.jax.written import lacking, rewritten, unknown_to_jax, written
 from pymc_geodesic.kernel.memo import Memo, structure_of
+from pymc_geodesic.stages import stage
 
 __all__ = ["MEMO", "Change", "Compiled", "JAXFunction"]
 
@@ -112,7 +113,9 @@ class JAXFunction:
         shapes = tuple(x.shape for x in arguments)
         with in_double_precision():
             if (run := self._by_shapes.get(shapes)) is None:
-                run = self._by_shapes[shapes] = self.changed(_unchanged, arguments, how="alone")
+                with stage("Compiling"):
+                    run = self.changed(_unchanged, arguments, how="alone")
+                self._by_shapes[shapes] = run
             return run(*arguments, *self.data(run, arguments))
 
     def is_made_for(self, *arguments: Any) -> bool:
@@ -199,7 +202,8 @@ class JAXFunction:
         require_alive()
         if (device := default_device()) not in self._on_device:
             _, shared = self.ready()
-            run.lower(*arguments, *map(form_of_data, shared)).compile()
+            with stage("Compiling"):
+                run.lower(*arguments, *map(form_of_data, shared)).compile()
             if sum(value_of(x).nbytes for x in shared) >= LARGE:
                 return_free_memory()
             self._on_device[device] = [on_device(x) for x in shared]
