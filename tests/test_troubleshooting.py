@@ -100,6 +100,7 @@ SAYS = {
         "Nothing was corrected: corrections do not come",
         "Corrected with the gradients of",
         "Before they were corrected, these draws did not follow",
+        "The correction was needed: before it",
         "gradients at the corrected draws correct means",
     ],
     "runs/results.py": [

@@ -14,7 +14,7 @@ from pymc.exceptions import SamplingError
 from pymc.stats.convergence import log_warnings
 
 from pymc_geodesic.rows.builders import completed
-from pymc_geodesic.runs.certificate import NEVER_TOO_MUCH, certified
+from pymc_geodesic.runs.certificate import NEVER_TOO_MUCH, Certificate, certified
 from pymc_geodesic.runs.checkpoints.checkpoint import Checkpoint
 from pymc_geodesic.runs.checkpoints.folder import CheckpointError
 from pymc_geodesic.runs.convergence import warnings_of_convergence
@@ -171,24 +171,31 @@ def _checked(
         better, gradients = None, found.gradients
         if plan.refine and isinstance(sampler, StochasticSampler):
             better, gradients = _refined(idata, gradients, sampler, plan, seconds)
+        is_clear = better is not None and not better.is_unclear
+        certificate: Certificate | None = None
+        try:
+            if warn and gradients is not None:
+                is_wrong = any(x.level == "error" for x in found.warnings)
+                certificate = certified(
+                    looked if better is None else better.idata,
+                    gradients.evaluate,
+                    seconds=max(SHARE_TO_CERTIFY * seconds, NEVER_TOO_MUCH),
+                    is_wrong=is_wrong if better is None else not is_clear,
+                    disagree=any(x.level == "error" for x in of_chains),
+                )
+        finally:
+            if warn:
+                is_certified = certificate is not None and certificate.verdict == "certified"
+                raw = of_raw_draws(found.warnings, is_certified=is_certified)
+                log_warnings(raw if is_clear else found.warnings)
         if warn:
-            is_clear = better is not None and not better.is_unclear
-            log_warnings(of_raw_draws(found.warnings) if is_clear else found.warnings)
             sampled.check(looked)
         if better is not None:
             log.info(better.text)
             if better.is_unclear:
                 log.warning(unclear(better))
             idata = better.idata
-        if warn and gradients is not None:
-            is_wrong = any(x.level == "error" for x in found.warnings) if better is None else False
-            certificate = certified(
-                looked if better is None else idata,
-                gradients.evaluate,
-                seconds=max(SHARE_TO_CERTIFY * seconds, NEVER_TOO_MUCH),
-                is_wrong=is_wrong or (better is not None and better.is_unclear),
-                disagree=any(x.level == "error" for x in of_chains),
-            )
+        if certificate is not None:
             log.log(certificate.level, certificate.sentence)
             idata = certificate.on(idata)
     except KeyboardInterrupt:

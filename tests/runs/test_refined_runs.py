@@ -66,7 +66,8 @@ def test_a_hot_run_is_corrected_and_says_so(hot):
     assert_exact(idata["posterior"], mean, cov, tolerance=0.01)
     [sentence] = [text for text in said if text.startswith("Corrected")]
     assert "gradients of all rows at" in sentence
-    assert any(text.startswith("Before they were corrected") for text in said)
+    assert any(text.startswith("The correction was needed: before it") for text in said)
+    assert not any("follow the posterior" in text for text in said)
     assert not any(text.startswith("These draws do not follow") for text in said)
 
 

@@ -2,6 +2,7 @@
 #   SPDX-License-Identifier: Apache-2.0
 """What is said of a finished run: gradients of all rows condemn it, or clear it."""
 
+import logging
 import re
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 import pymc_geodesic as pmg
 
 from pymc_geodesic.runs import gradients_at_draws
+from pymc_geodesic.runs.refined import of_raw_draws
 from pymc_geodesic.runs.verdict import checked_with_rows
 
 N = 2_000
@@ -37,7 +39,7 @@ def case():
     return model, sampler, draws, mean
 
 
-def said(case, draws, *, n_diverging=0, temperature=1.0, names=("beta",), seconds=60.0):
+def said_of(case, draws, *, n_diverging=0, temperature=1.0, names=("beta",), seconds=60.0):
     import arviz_base as az
 
     model, sampler, *_ = case
@@ -51,8 +53,11 @@ def said(case, draws, *, n_diverging=0, temperature=1.0, names=("beta",), second
         "thermostat": heat,
     }
     idata = az.from_dict({"posterior": dict.fromkeys(names, draws), "sample_stats": stats})
-    found = checked_with_rows(idata, sampler, [], model=model, seconds=seconds).warnings
-    return [(warning.level, warning.message) for warning in found]
+    return checked_with_rows(idata, sampler, [], model=model, seconds=seconds).warnings
+
+
+def said(case, draws, **options):
+    return [(warning.level, warning.message) for warning in said_of(case, draws, **options)]
 
 
 def test_nothing_is_said_of_draws_of_the_posterior(case):
@@ -121,9 +126,27 @@ def test_a_run_that_is_heated_by_noise_says_so(caplog):
     model, *_ = regression()
     with model:
         step = pmg.SGHMC(step_size=0.003, friction=30.0, n_steps=20)
-    pmg.sample(300, tune=300, step=step, model=model, random_seed=1, progressbar=False)
-    assert "Before they were corrected, these draws did not follow the posterior" in caplog.text
-    assert "by the gradients of all rows at" in caplog.text
+    with caplog.at_level(logging.INFO, logger="pymc"):
+        idata = pmg.sample(300, tune=300, step=step, model=model, random_seed=1, progressbar=False)
+    assert idata["posterior"].attrs["verdict"] == "certified"
+    # What is returned is right, and nothing that is said of it alarms.
+    [told] = [x for x in caplog.records if "The correction was needed: before it" in x.message]
+    assert told.levelno == logging.INFO
+    assert "by the gradients of all rows at" in told.message
+    assert "follow the posterior" not in caplog.text
+
+
+def test_what_was_wrong_with_corrected_draws_is_a_warning_unless_they_are_certified(case):
+    _, _, draws, mean = case
+    wrong = said_of(case, mean + 1.2 * (draws - mean), temperature=1.3)
+    [of_draws] = of_raw_draws(wrong, is_certified=False)
+    assert of_draws.level == "warn"
+    assert of_draws.message.startswith("Before they were corrected, these draws did not follow")
+    [told] = of_raw_draws(wrong, is_certified=True)
+    assert told.level == "info"
+    assert "Decrease" not in told.message
+    [noise] = of_raw_draws(said_of(case, draws, temperature=1.3), is_certified=True)
+    assert (noise.level, noise.message[:9]) == ("info", "The noise")
 
 
 def curved(n, p):
