@@ -28,6 +28,7 @@ from pytensor.tensor.elemwise import Elemwise
 from pytensor.tensor.math import Sum
 
 from pymc_geodesic.kernel.building import forget_lines_of_constants
+from pymc_geodesic.kernel.jax.scalar_loops import register_loops_with_jax
 from pymc_geodesic.potential.stacking import Stacking
 
 __all__ = [
@@ -143,8 +144,8 @@ def written(
     try:
         return jax_funcify(graph)
     except NotImplementedError as error:
-        # PyTensor's messages end with the operation.
-        raise lacking(re.split(": |Op ", str(error))[-1]) from error
+        # PyTensor's messages end with the operation, and with the graph inside it if it has one.
+        raise lacking(re.split(": |Op ", str(error))[-1].split("{")[0]) from error
 
 
 def unknown_to_jax(outputs: Sequence[Variable]) -> list[str]:
@@ -181,6 +182,7 @@ def rewritten(inputs: Sequence[Variable], outputs: Sequence[Variable]) -> Functi
     register_barrier_with_jax()
     register_constants_with_jax()
     register_sums_with_jax()
+    register_loops_with_jax()
     forget_lines_of_constants(outputs)
     precision = _precision([*inputs, *outputs])
     # Without C, PyTensor compiles no module for every constant that it folds. Lines of code, which
