@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 import textwrap
 
 from pathlib import Path
@@ -125,8 +126,12 @@ def describe(name: str) -> dict[str, str]:
 
 
 def legible(report: str) -> str:
-    """Break the sentences of a report; its tables, whose columns have spaces, stay as they are."""
-    lines = [x if "  " in x else textwrap.fill(x, COLUMNS) for x in report.splitlines()]
+    """Break the sentences of a report; its tables, most of whose words stand apart, stay."""
+    lines = []
+    for line in report.splitlines():
+        apart = len(re.findall(r"\S  +(?=\S)", line))
+        is_of_table = line.startswith("  ") or 2 * apart >= len(line.split()) - 1
+        lines.append(line if is_of_table else textwrap.fill(line, COLUMNS))
     return "\n".join(lines)
 
 
