@@ -129,9 +129,9 @@ def ratings() -> Crossed:
     return Crossed(model, truth, [u, i], np.zeros((n_rows, 0)), y)
 
 
-def claims() -> Crossed:
+def claims(n_rows: int = 600_000) -> Crossed:
     """Numbers of claims by exposure, with columns in the units of the insurer."""
-    rng, n_rows, n_r, n_v = np.random.default_rng(15), 600_000, 22, 11
+    rng, n_r, n_v = np.random.default_rng(15), 22, 11
     region, brand = zipf(rng, n_r, n_rows), zipf(rng, n_v, n_rows)
     exposure = rng.beta(0.8, 0.6, n_rows).clip(0.003)
     age, power = rng.integers(18, 90, n_rows), rng.integers(4, 16, n_rows)
@@ -194,6 +194,7 @@ MODELS: dict[str, Callable[[], Crossed]] = {
     "InstEval, a fifth": lambda: insteval(0.2),
     "ratings": ratings,
     "claims": claims,
+    "claims, a tenth": lambda: claims(60_000),
     "inflated counts": inflated,
     "5e5 rows": lambda: gaussian(7_000, 600, 500_000),
     "5e5 rows, logistic": lambda: logistic(7_000, 600, 500_000),

@@ -30,6 +30,9 @@ ACCEPTED, WRONG_TEMPERATURE, SIGNIFICANT = 0.1, 0.2, 4.0
 # Draws of a part, for each coordinate, that determine its covariance and the slopes.
 DRAWS_EACH = 3
 NO_WIDTH = 1e-10
+# Powers by which principal axes are found. The widest half of those of normal draws in 1,900
+# coordinates then have 99 per cent of their squared length in the space.
+N_POWERS, SEED = 6, 0
 
 
 class Extreme(NamedTuple):
@@ -143,8 +146,17 @@ def _frame(draws: DirectionDraws, every: _Fold, some: _Fold) -> _Frame | None:
 
 
 def _principal(*samples: np.ndarray, n: int) -> np.ndarray:
-    """Return orthonormal axes of the space of the first n principal axes of each sample."""
-    axes = [np.linalg.svd(x, full_matrices=False)[2][:n] for x in samples]
+    """Return orthonormal axes of the space of the first n principal axes of each sample.
+
+    They are found by powers of the covariance on a random space that is somewhat larger: of
+    thousands of coordinates all axes would take many seconds, and most of them are not wanted.
+    """
+    axes = []
+    for x in samples:
+        q = np.random.default_rng(SEED).standard_normal((x.shape[1], min(2 * n, x.shape[1])))
+        for _ in range(N_POWERS):
+            q = np.linalg.qr(x.T @ (x @ q))[0]
+        axes.append(np.linalg.svd(x @ q, full_matrices=False)[2][:n] @ q.T)
     return np.linalg.qr(np.concatenate(axes).T)[0]
 
 

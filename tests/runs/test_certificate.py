@@ -98,7 +98,8 @@ def test_without_a_certificate_gradients_have_the_word(evaluate):
     assert verdict(far, evaluate, is_wrong=True).verdict == "do not use"
 
 
-def test_points_of_which_one_has_all_weight_are_few(evaluate, monkeypatch):
+@pytest.mark.parametrize("too_wide", [6.0, 20.0])
+def test_points_of_which_one_has_most_weight_are_few(evaluate, monkeypatch, too_wide):
     numbers, compute = [], energies_at_points.evaluated_with_all_rows
 
     def counted(gradient, points):
@@ -109,7 +110,7 @@ def test_points_of_which_one_has_all_weight_are_few(evaluate, monkeypatch):
     assert verdict(drawn(), evaluate).verdict == "certified"
     assert sum(numbers) > 1_000
     numbers.clear()
-    found = verdict(drawn(lambda z: 20.0 * z), evaluate)
+    found = verdict(drawn(lambda z: too_wide * z), evaluate)
     assert found.verdict == "not certified"
     assert "k-hat" in found.reason
     assert sum(numbers) == 100
