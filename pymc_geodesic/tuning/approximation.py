@@ -206,8 +206,8 @@ def approximate(
                 rng=rng,
                 anchor=center if is_near else None,
             )
-            is_common = mass is None and not bounds and bool(gradient.n_rows)
-            most = FEW_HALVINGS if is_common else MOST_HALVINGS
+            is_common = mass is None and bool(gradient.n_rows)
+            most = FEW_HALVINGS if is_common and not bounds else MOST_HALVINGS
             narrowed = _narrowed(one, center, scales, most=most)
             if narrowed is None and is_near and kept is not None and reach > SHORTEST:
                 # The corrected energy of few rows led to where others have none.

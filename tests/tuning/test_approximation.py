@@ -177,6 +177,27 @@ def test_it_does_not_end_while_a_deviation_still_grows(seed):
     assert 0.5 < deviation < 1.3
 
 
+@pytest.mark.parametrize("largest", [3e3, 1e4, 2.7e4, 1e5])
+def test_columns_as_they_come_may_lead_to_huge_energies_first(largest):
+    """At common scales they are finite, but no search ends there."""
+    rng = np.random.default_rng(4)
+    x = largest * rng.uniform(size=N) ** 3
+    y = rng.poisson(np.exp(-1.0 + 1.5 * x / largest)).astype("int32")
+    with pm.Model() as model:
+        xb, yb = pm.Minibatch(x, y, batch_size=200)
+        a, b = pm.Normal("a", 0.0, 5.0), pm.Normal("b", 0.0, 1.0)
+        pm.Poisson("y", pm.math.exp(a + b * xb), observed=yb, total_size=N)
+    setting = Setting(model)
+    found = approximate(setting.gradient, setting.start, rng=np.random.default_rng(1))
+    design, w = np.column_stack([np.ones(N), x / largest]), np.array([-1.0, 1.5])
+    for _ in range(20):
+        mean = np.exp(design @ w)
+        curvature = (design.T * mean) @ design
+        w = w + np.linalg.solve(curvature, design.T @ (y - mean))
+    sd = np.sqrt(np.diag(np.linalg.inv(curvature))) / [1.0, largest]
+    assert np.all(np.abs(joined(found.center) - w / [1.0, largest]) < sd)
+
+
 def test_a_start_without_a_finite_energy_is_refused():
     with pm.Model() as model:
         x = pm.Normal("x")
