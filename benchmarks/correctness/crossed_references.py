@@ -23,6 +23,7 @@ COMPARED = {
     "InstEval, a fifth": ("of_s", "of_d", "of_p", "sigma", "mu", "slope"),
     "ratings": ("of_a", "of_b", "cuts"),
     "claims": ("of_r", "of_v", "mu", "slopes"),
+    "claims, a tenth": ("of_r", "of_v", "mu", "slopes"),
     "inflated counts": ("tau", "alpha", "psi", "mu", "slopes"),
     "5e5 rows": ("of_a", "of_b", "sigma", "mu"),
     "5e5 rows, logistic": ("of_a", "of_b", "mu"),
@@ -134,7 +135,7 @@ def reference(name: str, case: Crossed) -> Moments:
         return of_ratings(case)
     if name == "inflated counts":
         return of_inflated(case)
-    if name == "claims":
+    if name.startswith("claims"):
         prior = ([-3.0, 0, 0, 0, 0], [2.0, 1, 1, 1, 1])
         return of_scales(
             case,
