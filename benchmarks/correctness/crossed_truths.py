@@ -26,10 +26,11 @@ __all__ = ["Latents", "Marginal", "Quadrature", "moments"]
 
 type Rows = Callable[..., jax.Array]
 """Log likelihood of a row by its predictor, its outcome and the other parameters."""
-# Steps of Newton's method, and its precision in the log density.
-N_NEWTON, PRECISION = 30, 1e-8
-# Distance for second derivatives, in units of which the log density varies; proposals and tails.
-STEP, N_PROPOSALS, TAILS = 0.02, 100, 8
+# Steps of Newton's method, and its precision in the log density, which it leaves squared.
+N_NEWTON, PRECISION = 30, 1e-4
+# Distance for second derivatives, in deviations as the search for the mode has left them;
+# proposals, half of them mirror images, and degrees of freedom of their tails.
+STEP, N_PROPOSALS, TAILS = 0.5, 100, 8
 N_HERMITE = 15
 
 
@@ -214,7 +215,7 @@ def moments(
             at[key] = density(mode + scale * key).log_density
         return at[key]
 
-    unit, zero, h = np.eye(n), np.zeros(n), 0.5
+    unit, zero, h = np.eye(n), np.zeros(n), STEP
     curvature = np.empty((n, n))
     for i in range(n):
         for j in range(i + 1):
