@@ -26,7 +26,7 @@ __all__ = ["Latents", "Marginal", "Quadrature", "moments"]
 
 type Rows = Callable[..., jax.Array]
 """Log likelihood of a row by its predictor, its outcome and the other parameters."""
-# Steps of Newton's method, and its precision in the log density, which it leaves squared.
+# Steps of Newton's method, and its precision in the log density.
 N_NEWTON, PRECISION = 30, 1e-4
 # Distance for second derivatives, in deviations as the search for the mode has left them;
 # proposals, half of them mirror images, and degrees of freedom of their tails.
