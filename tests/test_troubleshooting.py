@@ -67,14 +67,12 @@ SAYS = {
         "draws are too few to check convergence reliably",
         "Only one chain was drawn",
         "R-hat is reliable from",
-    ],
-    "runs/plan.py": ["Continuing after"],
-    "runs/positions.py": ["the temperature of their positions should be 1"],
-    "runs/superchains.py": [
         "the chains depend on where they began",
         "in all chains together",
         "draws of each chain are too few to check convergence",
     ],
+    "runs/plan.py": ["Continuing after"],
+    "runs/positions.py": ["the temperature of their positions should be 1"],
     "runs/verdict.py": [
         "draws after tuning diverged",
         "These draws do not follow the posterior",
@@ -150,7 +148,7 @@ SAYS = {
     ],
     "sampling/problem.py": ["Compiling"],
     "sampling/tuning_stages.py": ["disagree after most of the tuning phase"],
-    "step_methods/gmc_within_gibbs.py": ["draws of the local variables: its standard deviations"],
+    "step_methods/gmc.py": ["draws of the local variables: its standard deviations"],
     "topic_models/sample.py": ["from the first to the second half of the draws"],
     "topic_models/schedule.py": ["by collapsed Gibbs sampling of"],
     "topic_models/texts.py": [

@@ -30,9 +30,8 @@ from pymc_geodesic.calibration.simulations import (
 from pymc_geodesic.potential.full_data import full_data
 from pymc_geodesic.potential.minibatch import find_batch_sources, has_minibatch
 from pymc_geodesic.rows.builders import given_model
-from pymc_geodesic.runs.checkpoints.digest import digest
 from pymc_geodesic.runs.checkpoints.folder import folder_of
-from pymc_geodesic.runs.checkpoints.identity import identity_of_model, require_same
+from pymc_geodesic.runs.checkpoints.identity import digest, identity_of_model, require_same
 from pymc_geodesic.runs.cluster.on_workers import require_client
 from pymc_geodesic.runs.sample import sample
 from pymc_geodesic.step_methods.step import Step

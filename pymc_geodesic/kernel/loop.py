@@ -1,20 +1,74 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""The loop of the transitions of a call, which undoes those to states that are not finite."""
+"""The loop of the transitions of a call: its gradients, and the end of what is not finite."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from pymc_geodesic import arrays
 from pymc_geodesic.arrays import Array
 from pymc_geodesic.kernel.blocks import Scalars
-from pymc_geodesic.kernel.interface import Inputs
+from pymc_geodesic.kernel.interface import CenterArrays, Inputs
 from pymc_geodesic.kernel.trees import leaves_of, rebuilt
 from pymc_geodesic.manifolds import Point, Product
+from pymc_geodesic.potential import (
+    ControlVariateEstimator,
+    HalvedEstimator,
+    MinibatchEstimator,
+)
+from pymc_geodesic.potential.estimate import PotentialEnergy
+from pymc_geodesic.potential.estimator import Halved
+from pymc_geodesic.potential.noise_models import NoiseModel
 
-__all__ = ["Totals", "loop", "undo_if_not_finite"]
+__all__ = ["MakeEstimator", "Totals", "estimator_for", "loop", "undo_if_not_finite"]
+
+
+MakeEstimator = Callable[..., MinibatchEstimator | HalvedEstimator]
+"""Makes an estimator from what changes between transitions: ``indices``, ``width``, ``memory``."""
+
+
+def estimator_for(
+    potential: PotentialEnergy,
+    noise_model: NoiseModel,
+    *,
+    manifold: Product,
+    center: CenterArrays,
+    halves: Halved | None,
+) -> MakeEstimator:
+    """Return a function that makes the estimator of a transition.
+
+    Parameters
+    ----------
+    potential : PotentialEnergy
+        Gives energies and gradients.
+    noise_model : NoiseModel
+        Model of the gradient's noise.
+    manifold : Product
+        Gives the frame of velocities and gradients.
+    center : CenterArrays
+        The center of control variates; empty without.
+    halves : {"all", "curved"} or None
+        Variables whose noise is estimated, together with gradients, from the two halves of a batch.
+
+    Returns
+    -------
+    callable
+        See :data:`MakeEstimator`.
+    """
+    make: Callable[..., MinibatchEstimator] = MinibatchEstimator
+    if center.point:
+        point, at_center = (tuple(arrays) for arrays in center)
+        make = partial(ControlVariateEstimator, center=point, center_gradient=at_center)
+    make = partial(make, potential, noise_model, manifold=manifold)
+    return make if halves is None else partial(_halved, make, halves)
+
+
+def _halved(make: Callable[..., MinibatchEstimator], which: Halved, **batch) -> HalvedEstimator:
+    return HalvedEstimator(make(**batch), which=which)
+
 
 # exp(-20) damps a velocity completely. Gradient noise that needs such damping would change the
 # velocity by six times its thermal value at every transition.

@@ -11,11 +11,10 @@ import numpy as np
 
 from pymc_geodesic.kernel.blocks import blocks_for, joined
 from pymc_geodesic.kernel.compiled import CompiledMap
-from pymc_geodesic.kernel.estimators import MakeEstimator, estimator_for
 from pymc_geodesic.kernel.interface import CenterArrays, Dynamics, Inputs, Outputs
 from pymc_geodesic.kernel.jax.function import JAXFunction
 from pymc_geodesic.kernel.jax.kernel_function import KernelFunction, PotentialOfArrays, graphs_of
-from pymc_geodesic.kernel.loop import loop
+from pymc_geodesic.kernel.loop import MakeEstimator, estimator_for, loop
 from pymc_geodesic.kernel.padding import Padding, chunk_length_for
 from pymc_geodesic.kernel.virial import Virial, joined_moments, numbers_of_moments
 from pymc_geodesic.manifolds import Product

@@ -17,6 +17,7 @@ from pymc.model import Model
 from pymc.stats.convergence import SamplerWarning, WarningType
 from pymc.util import get_untransformed_name, is_transformed_name
 from pytensor.graph import Variable
+from scipy.special import chdtri
 
 from pymc_geodesic.entry_names import worst_entry
 from pymc_geodesic.kernel.representatives import without_seam
@@ -26,12 +27,62 @@ from pymc_geodesic.potential.components import components_in
 from pymc_geodesic.run_record import SUPERCHAINS
 from pymc_geodesic.runs.components import LONGER, unsettled, warnings_of_components
 from pymc_geodesic.runs.labels import labels_of
-from pymc_geodesic.runs.superchains import of_superchains
 
-__all__ = ["warnings_of_convergence"]
+__all__ = ["of_superchains", "warnings_of_convergence"]
 
-# The limits of PyMC's own checks.
-LARGEST_R_HAT, FEWEST_EFFECTIVE = 1.01, 100
+
+# The limits of PyMC's own checks: of R-hat, and of effective draws of a chain and of all chains.
+LARGEST_R_HAT, FEWEST_EFFECTIVE, FEWEST_OF_ALL = 1.01, 100, 400
+# Probability that a run without a fault is accused.
+BY_CHANCE = 0.01
+# With fewer draws in a chain nothing is known of how they depend on one another.
+FEWEST_TO_DEPEND = 4
+
+
+def of_superchains(values: Mapping[str, xr.DataArray], n_superchains: int) -> list[SamplerWarning]:
+    r"""Check nested R-hat and the effective sample size of all entries.
+
+    The chains of a superchain have one origin. With the variance B of the superchains' means and
+    the mean W of their variances, :math:`\hat R = \sqrt{1 + B / W}` (Margossian, Hoffman, Sountsov,
+    Riou-Durand, Vehtari and Gelman 2024, equation 8); chains of few draws suffice.
+
+    Parameters
+    ----------
+    values : mapping of str to DataArray
+        Draws ``(chain, draw, ...)``.
+    n_superchains : int
+        Chain i belongs to superchain i modulo this number.
+    """
+    from arviz_stats import rhat_nested
+
+    n_chains, n_draws = next(iter(values.values())).shape[:2]
+    if n_draws < FEWEST_TO_DEPEND:
+        return [_said(f"{n_draws} draws of each chain are too few to check convergence.", "info")]
+    ids = np.arange(n_chains) % n_superchains
+    sizes = {name: rank_statistics(x.to_numpy()).effective_size for name, x in values.items()}
+    r_hats = rhat_nested(xr.Dataset(dict(values)), superchain_ids=ids)
+    n_entries = sum(x.size for x in sizes.values())
+    ratio = chdtri(n_superchains - 1, BY_CHANCE / n_entries) / (n_superchains - 1)
+    excess, found = {}, []
+    for name, size in sizes.items():
+        limit = np.maximum(LARGEST_R_HAT, np.sqrt(1 + ratio * n_superchains / size))
+        r_hat = r_hats[name].to_numpy()
+        excess[name] = np.where(r_hat > limit, r_hat, np.nan)
+    name, largest = worst_entry(excess, values)
+    if largest > 0:
+        found.append(
+            f"Nested R-hat of {name} is {largest:.3f}, more than {LARGEST_R_HAT} and than chance "
+            "makes it: the chains depend on where they began. Increase `draws` or `tune`."
+        )
+    name, least = worst_entry({name: -x for name, x in sizes.items()}, values)
+    if -least < FEWEST_OF_ALL:
+        found.append(
+            f"The effective sample size of {name} is {-least:.0f} in all chains together, less "
+            f"than {FEWEST_OF_ALL}. Increase `draws`."
+        )
+    return [_said(text, "warn") for text in found]
+
+
 # Of slow chains, R-hat may be as large by chance; but their draws do not suffice then.
 SURELY_TOO_LARGE = 1.05
 # Chains that are so far apart have not mixed, whatever is corrected in each.

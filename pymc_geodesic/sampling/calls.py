@@ -19,9 +19,16 @@ from pymc_geodesic.kernel.transitions import TransitionKernel
 from pymc_geodesic.potential.estimator import Halved, has_any_size
 from pymc_geodesic.potential.noise_matrices import noise_model
 from pymc_geodesic.potential.noise_models import NoiseModel
-from pymc_geodesic.sampling.batch_options import BatchOptions, can_damp, can_halve
 from pymc_geodesic.sampling.chain import GradientChain
-from pymc_geodesic.sampling.inputs import Randomness, center_of, is_controlled, weights_of
+from pymc_geodesic.sampling.inputs import (
+    BatchOptions,
+    Randomness,
+    can_damp,
+    can_halve,
+    center_of,
+    is_controlled,
+    weights_of,
+)
 from pymc_geodesic.sampling.problem import Problem
 from pymc_geodesic.schedules import ConstantSchedule
 

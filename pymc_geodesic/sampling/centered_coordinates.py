@@ -20,7 +20,7 @@ from pymc_geodesic.kernel.interpreted import Interpreted
 from pymc_geodesic.kernel.jax.processes import has_computed
 from pymc_geodesic.potential.scaled_products import scaled_products
 from pymc_geodesic.potential.stream import StreamSource
-from pymc_geodesic.sampling.batch_options import BatchOptions, can_halve
+from pymc_geodesic.sampling.inputs import BatchOptions, can_halve
 from pymc_geodesic.sampling.log import log
 from pymc_geodesic.sampling.problem import Problem
 from pymc_geodesic.sampling.tuning_options import TuningOptions, tuned_form

@@ -19,7 +19,7 @@ from pymc_geodesic.sampling.advance import prepare
 from pymc_geodesic.sampling.calls import Calls
 from pymc_geodesic.sampling.chain import Chain, GradientChain
 from pymc_geodesic.sampling.inputs import weights_of
-from pymc_geodesic.sampling.mode_groups import by_mode
+from pymc_geodesic.sampling.mode_search import by_mode
 from pymc_geodesic.sampling.news import warning_of
 from pymc_geodesic.sampling.run import Arrays
 from pymc_geodesic.sampling.stochastic import StochasticSampler

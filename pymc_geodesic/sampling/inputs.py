@@ -1,19 +1,31 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""What goes into transitions: random inputs, and where control variates are centred."""
+"""What goes into transitions: random inputs, how rows are drawn, where control variates are."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from pymc_geodesic.algorithms.algorithm import Algorithm
 from pymc_geodesic.kernel.interface import CenterArrays
 from pymc_geodesic.kernel.row_weights import RowWeights
+from pymc_geodesic.manifolds import Product
+from pymc_geodesic.potential import Potential
+from pymc_geodesic.potential.estimator import has_halves
 from pymc_geodesic.sampling.chain import GradientChain
 
-__all__ = ["Randomness", "center_of", "is_controlled", "weights_of"]
+__all__ = [
+    "BatchOptions",
+    "Randomness",
+    "can_damp",
+    "can_halve",
+    "center_of",
+    "is_controlled",
+    "weights_of",
+]
 
 
 class Randomness(NamedTuple):
@@ -64,3 +76,30 @@ def center_of(chain: GradientChain) -> CenterArrays:
     # A trial before the chain has a center uses its own point, where the gradients cancel.
     position = chain.state.position
     return CenterArrays(position, [np.zeros_like(x) for x in position])
+
+
+class BatchOptions(NamedTuple):
+    """How to draw rows, and the model of the noise of their gradients."""
+
+    steps_per_batch: int = 1
+    replacement: bool = True
+    gradient_noise: Any = None
+
+    @property
+    def are_free(self) -> bool:
+        """Whether tuning may divide or enlarge batches."""
+        return self.gradient_noise is None and self.steps_per_batch == 1
+
+
+def can_halve(potential: Potential, batches: BatchOptions) -> bool:
+    """Return whether the halves of batches can balance the noise of gradients."""
+    return batches.are_free and has_halves(potential, replacement=batches.replacement)
+
+
+def can_damp(algorithm: Algorithm, manifold: Product, *, can_halve: bool) -> bool:
+    """Return whether halves of batches can balance the noise of the points of curved manifolds.
+
+    It can prefer directions, in which no single entry moves, where there is more than one.
+    """
+    is_flat = all(factor.is_flat for factor in manifold.factors)
+    return can_halve and algorithm.damps and manifold.dim > 1 and not is_flat

@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""The search for other modes before the first draw: where it begins, and what a run keeps of it."""
+"""Chains that begin in different modes: the search for these, and what chains of one share."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import math
 
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
+from dataclasses import replace
 
 import numpy as np
 
@@ -20,13 +21,66 @@ from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.kernel.interpreted import Interpreted
 from pymc_geodesic.mass.arrays import Mass
 from pymc_geodesic.run_record import ModeRecord, ModesRecord
-from pymc_geodesic.sampling.chain import GradientChain, tuning_of
-from pymc_geodesic.sampling.mode_groups import by_mode, shared_out
+from pymc_geodesic.sampling.chain import Chain, GradientChain, tuning_of
+from pymc_geodesic.sampling.forecast import Clock
 from pymc_geodesic.sampling.problem import Problem
 from pymc_geodesic.tuning.anchor import around
 from pymc_geodesic.tuning.modes import LARGEST, LEAST_WEIGHT, N_DRAWN, Modes, find_modes
 
-__all__ = ["ModeSearch", "Share"]
+__all__ = ["ModeSearch", "Share", "by_mode", "level", "modes_of", "restart_clock", "shared_out"]
+
+
+def shared_out(weights: Sequence[float], n_chains: int) -> list[int]:
+    """Return the mode of each chain: one for each mode, and the others in proportion.
+
+    Parameters
+    ----------
+    weights : sequence of float
+        Of the modes, the heaviest first.
+    n_chains : int
+        Chains.
+    """
+    counts = np.array([int(i < n_chains) for i in range(len(weights))])
+    for _ in range(n_chains - int(counts.sum())):
+        # Where the number of chains is farthest below its share.
+        counts[np.argmax(np.array(weights) * n_chains - counts)] += 1
+    return [int(i) for i in np.repeat(np.arange(len(weights)), counts)]
+
+
+def by_mode(chains: Sequence[GradientChain]) -> list[list[GradientChain]]:
+    """Divide chains into those that began in one mode, in their order."""
+    groups: dict[int, list[GradientChain]] = {}
+    for chain in chains:
+        groups.setdefault(tuning_of(chain).mode, []).append(chain)
+    return list(groups.values())
+
+
+def restart_clock(chains: Sequence[GradientChain]) -> None:
+    """Begin to measure the time of draws, of all chains, which move at the same time."""
+    first = chains[0]
+    tuning = tuning_of(first)
+    n_chains = len(chains) if tuning.modes is None else sum(tuning.modes.counts)
+    clock = Clock.started(first.n_drawn, n_chains=n_chains, began=tuning.began)
+    for chain in chains:
+        tuning_of(chain).clock = clock
+
+
+def level(chains: Sequence[GradientChain]) -> None:
+    """Give all chains the largest number of transitions per draw: one call of a kernel moves all.
+
+    Chains that are tuned apart may have chosen different ones.
+    """
+    most = max(chain.settings.n_steps for chain in chains)
+    for chain in chains:
+        if chain.settings.n_steps != most:
+            chain.settings = replace(chain.settings, n_steps=most)
+
+
+def modes_of(chains: Sequence[Chain]) -> ModesRecord | None:
+    """Return what chains know of the modes; None if they have not looked for others."""
+    tuning = getattr(chains[0], "tuning", None)
+    return None if tuning is None else tuning.modes
+
 
 type Share = tuple[Sequence[GradientChain], list[np.ndarray] | None]
 """Chains that begin in one mode, and the mode, or None for that which is known."""

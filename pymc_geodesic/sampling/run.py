@@ -114,6 +114,10 @@ def _move(
             found = sampler.draws(some, n)
         except ChainFailure as failure:
             raise ChainFailure(group[failure.chain]) from failure.__cause__
+        except Exception as error:
+            if len(group) > 1:
+                raise
+            raise ChainFailure(group[0]) from error
         for number, chain, statistics in zip(group, some, found, strict=True):
             with failing(number):
                 for row, stats in enumerate(statistics, start=draw):

@@ -21,8 +21,7 @@ from pymc_geodesic.sampling.chain import GradientChain, Tuning, tuning_of
 from pymc_geodesic.sampling.explain import advice_on_columns
 from pymc_geodesic.sampling.forecast import News
 from pymc_geodesic.sampling.larger_batches import times_as_many
-from pymc_geodesic.sampling.mode_groups import by_mode, level, restart_clock
-from pymc_geodesic.sampling.mode_search import ModeSearch, Share
+from pymc_geodesic.sampling.mode_search import ModeSearch, Share, by_mode, level, restart_clock
 from pymc_geodesic.sampling.news import news_of_tuning
 from pymc_geodesic.sampling.problem import Problem
 from pymc_geodesic.sampling.tuning_options import (

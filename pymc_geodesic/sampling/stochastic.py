@@ -20,11 +20,10 @@ from pymc_geodesic.kernel.interface import Outputs
 from pymc_geodesic.kernel.streams import BatchStream
 from pymc_geodesic.mass import LowRankMass
 from pymc_geodesic.sampling.balance import no_noise
-from pymc_geodesic.sampling.batch_options import BatchOptions
 from pymc_geodesic.sampling.calls import Calls
 from pymc_geodesic.sampling.centered_coordinates import in_suitable_coordinates
 from pymc_geodesic.sampling.chain import GradientChain, Settings, failing
-from pymc_geodesic.sampling.draw_spacing import DrawSpacing
+from pymc_geodesic.sampling.inputs import BatchOptions
 from pymc_geodesic.sampling.monitors import Monitors
 from pymc_geodesic.sampling.moves import Made, draws_at_once, make, trial
 from pymc_geodesic.sampling.news import warning_of
@@ -32,6 +31,7 @@ from pymc_geodesic.sampling.problem import Problem
 from pymc_geodesic.sampling.self_tuning import SelfTuning
 from pymc_geodesic.sampling.statistics import TransitionStatistics
 from pymc_geodesic.sampling.tuning_options import TuningOptions, unit_mass
+from pymc_geodesic.sampling.tuning_stages import DrawSpacing
 from pymc_geodesic.tuning.thermostat_settling import ThermostatSettling
 
 __all__ = ["StochasticSampler"]

@@ -17,7 +17,7 @@ from pymc.model import Model
 
 from pymc_geodesic.algorithms.algorithm import Algorithm
 from pymc_geodesic.potential.minibatch import total_size
-from pymc_geodesic.sampling.tuned_settings import FRICTIONS
+from pymc_geodesic.sampling.applied_findings import FRICTIONS
 from pymc_geodesic.sampling.variables import Variables
 from pymc_geodesic.schedules import Schedule
 from pymc_geodesic.validation import positive, pymc_model

@@ -1,11 +1,12 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Stochastic gradient Hamiltonian Monte Carlo on flat space."""
+"""Stochastic gradient Langevin dynamics and Hamiltonian Monte Carlo on flat space."""
 
 from __future__ import annotations
 
 from typing import Unpack, get_args
 
+from pymc_geodesic.algorithms import sgld
 from pymc_geodesic.algorithms.algorithm import Integrator
 from pymc_geodesic.algorithms.given_friction import is_number
 from pymc_geodesic.algorithms.sghmc import sghmc
@@ -13,9 +14,80 @@ from pymc_geodesic.sampling.variables import Variables
 from pymc_geodesic.schedules import Schedule
 from pymc_geodesic.step_methods.arguments import GradientOptions
 from pymc_geodesic.step_methods.sggmc import SGGMC, Friction
+from pymc_geodesic.step_methods.stochastic import StochasticStep
 from pymc_geodesic.validation import one_of
 
-__all__ = ["SGHMC"]
+__all__ = ["SGHMC", "SGLD"]
+
+
+class SGLD(StochasticStep):
+    r"""Stochastic gradient Langevin dynamics for variables of Euclidean space.
+
+    .. math::
+
+        \theta \leftarrow \theta - \tfrac{\epsilon}{2} \nabla \tilde U(\theta)
+            + \sqrt{\epsilon}\, z
+
+    It serves as a baseline of first order. With a fixed step size its bias is proportional to the
+    step size, and the gradient noise makes it too hot. With a decreasing step size it converges
+    slowly.
+
+    Parameters
+    ----------
+    vars : variable, name or sequence of these, optional
+        Variables to sample; all continuous variables by default.
+    step_size : float or Schedule, optional
+        Step size :math:`\epsilon`, a variance in the units of the model. By default the tuning
+        phase finds it; with ``tune=0`` it is ``0.01 / N`` with N from ``total_size``. Control
+        variates and ``n_steps`` are tuned beside it, unless you give them; with
+        ``variance_reduction=None`` and ``n_steps`` it is the algorithm as published.
+    steps_per_batch, n_steps, variance_reduction, center, accuracy, data, local, replacement
+        As for :class:`SGGMC`.
+    manifolds, backend, model, rng, initial_point, blocked, trust_total_size
+        As for :class:`SGGMC`.
+
+    Raises
+    ------
+    ValueError
+        See :class:`SGGMC`; also for a variable on a sphere or simplex.
+
+    Notes
+    -----
+    Statistics: ``step_size``, ``potential_estimate``, ``n_steps``, ``diverging``. With a decreasing
+    schedule weight the draws by ``step_size``.
+
+    References
+    ----------
+    Welling, M. and Teh, Y. W. (2011). Bayesian learning via stochastic gradient Langevin dynamics.
+    ICML.
+
+    Examples
+    --------
+    >>> import numpy as np, pymc as pm, pymc_geodesic as pmg
+    >>> data = np.random.default_rng(1).normal(2.0, 1.0, 1000)
+    >>> with pm.Model():
+    ...     theta = pm.Normal("theta", 0.0, 10.0)
+    ...     batch = pm.Minibatch(data, batch_size=50)
+    ...     _ = pm.Normal("x", theta, observed=batch, total_size=1000)
+    ...     schedule = pmg.PolynomialSchedule(1e-4, 1000, 0.6)
+    ...     step = pmg.SGLD(step_size=schedule, n_steps=50)
+    ...     idata = pmg.sample(1000, step=step, random_seed=1, progressbar=False)
+    >>> theta = pmg.weighted(idata)["theta"].sel(statistic="mean").item()
+    >>> bool(abs(theta - data.mean()) < 0.02)
+    True
+    """
+
+    name = "sgld"
+    withheld = frozenset({"mass", "gradient_noise"})
+
+    def __init__(
+        self,
+        vars: Variables | None = None,
+        *,
+        step_size: float | Schedule | None = None,
+        **options: Unpack[GradientOptions],
+    ) -> None:
+        super().__init__(vars, sgld.SGLD, step_size=step_size, parameters={}, keywords=options)
 
 
 class SGHMC(SGGMC):

@@ -28,7 +28,7 @@ from pymc_geodesic.run_record import STATISTIC, ModesRecord, with_modes, write_r
 from pymc_geodesic.sampling.advance import Sampler, next_draw, place
 from pymc_geodesic.sampling.chain import Chain
 from pymc_geodesic.sampling.log import log
-from pymc_geodesic.sampling.mode_groups import modes_of
+from pymc_geodesic.sampling.mode_search import modes_of
 from pymc_geodesic.sampling.problem import Options
 from pymc_geodesic.sampling.variables import Variables
 from pymc_geodesic.step_methods.arguments import StepOptions, complete_signature, require_known

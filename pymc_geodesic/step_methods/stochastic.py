@@ -14,8 +14,8 @@ from pymc_geodesic.algorithms.algorithm import Algorithm
 from pymc_geodesic.algorithms.default_schedules import default_schedule
 from pymc_geodesic.latents.gmc import LocalGMC
 from pymc_geodesic.mass import Mass
-from pymc_geodesic.sampling.batch_options import BatchOptions
 from pymc_geodesic.sampling.chain import Settings
+from pymc_geodesic.sampling.inputs import BatchOptions
 from pymc_geodesic.sampling.problem import Options, Problem
 from pymc_geodesic.sampling.stochastic import StochasticSampler
 from pymc_geodesic.sampling.tuning_options import TuningOptions

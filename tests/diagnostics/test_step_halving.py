@@ -13,7 +13,7 @@ from scipy.linalg import solve_discrete_lyapunov
 import pymc_geodesic as pmg
 
 from pymc_geodesic.diagnostics.extrapolation import extrapolated, has_failed, statistics_of
-from pymc_geodesic.sampling.coupled import _coarse
+from pymc_geodesic.runs.halved import _coarse
 from pymc_geodesic.sampling.inputs import Randomness
 
 

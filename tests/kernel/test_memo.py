@@ -15,7 +15,7 @@ import pymc_geodesic as pmg
 
 from pymc_geodesic.kernel.jax import function, graphs, traced
 from pymc_geodesic.kernel.jax.function import MEMO, JAXFunction
-from pymc_geodesic.kernel.memo import Memo, structure_of
+from pymc_geodesic.kernel.jax.graphs import Memo, structure_of
 from pymc_geodesic.sampling import begin, run
 
 

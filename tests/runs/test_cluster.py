@@ -212,7 +212,8 @@ def test_a_run_goes_on_elsewhere(made, one_worker, tmp_path):
 
 def test_errors_come_with_the_traceback_of_the_worker(made, client, monkeypatch):
     model, step = made
-    monkeypatch.setattr(step.sampler, "draws", failing_after(step.sampler.draws, 50))
+    calls = step.sampler.calls
+    monkeypatch.setattr(calls, "randomness", failing_after(calls.randomness, 50))
     monkeypatch.setattr(step.sampler, "draws_at_once", lambda chain: 1)
     with pytest.raises(ChainError, match=r"Chain [02] failed: The sky fell\.") as caught:
         pmg.sample(model=model, step=step, client=client, **RUN)
@@ -221,16 +222,16 @@ def test_errors_come_with_the_traceback_of_the_worker(made, client, monkeypatch)
     assert "fall_from_the_sky" in frames
 
 
-def failing_after(draws, n_drawn):
-    """Make draws up to some number."""
+def failing_after(randomness, n_drawn):
+    """Draw noise and rows up to some draw."""
 
     def fall_from_the_sky():
         raise RuntimeError("The sky fell.")
 
-    def failing(chains, n_draws):
-        if chains[0].n_drawn >= n_drawn:
+    def failing(chain, length):
+        if chain.n_drawn >= n_drawn:
             fall_from_the_sky()
-        return draws(chains, n_draws)
+        return randomness(chain, length)
 
     return failing
 

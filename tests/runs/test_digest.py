@@ -15,7 +15,7 @@ import pytest
 
 import pymc_geodesic as pmg
 
-from pymc_geodesic.runs.checkpoints.digest import digest, graph_digests
+from pymc_geodesic.runs.checkpoints.identity import digest, graph_digests
 
 REGRESSION = Path(__file__).parents[1] / "regression"
 sys.path.insert(0, str(REGRESSION))

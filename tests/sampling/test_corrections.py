@@ -11,8 +11,8 @@ import pytest
 import pymc_geodesic as pmg
 
 from pymc_geodesic.sampling.advance import advance, begin
+from pymc_geodesic.sampling.applied_findings import pace
 from pymc_geodesic.sampling.chain import Settings
-from pymc_geodesic.sampling.tuned_settings import pace
 from pymc_geodesic.schedules import ConstantSchedule
 from pymc_geodesic.tuning.self_tuner import SelfTuner
 

@@ -14,7 +14,7 @@ from scipy.special import expit
 
 import pymc_geodesic as pmg
 
-from pymc_geodesic.runs.superchains import of_superchains
+from pymc_geodesic.runs.convergence import of_superchains
 from pymc_geodesic.sampling import begin, run
 from pymc_geodesic.sampling.ensemble import MOST_TUNED, Ensemble, can_multiply
 

@@ -4,7 +4,7 @@
 
 import pytest
 
-from pymc_geodesic.sampling.mode_groups import shared_out
+from pymc_geodesic.sampling.mode_search import shared_out
 
 
 @pytest.mark.parametrize(

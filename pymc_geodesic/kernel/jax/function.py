@@ -17,6 +17,7 @@ from pytensor.graph.fg import FunctionGraph
 
 from pymc_geodesic.kernel.building import quick_building
 from pymc_geodesic.kernel.graph_names import name_of_graph
+from pymc_geodesic.kernel.jax.graphs import Memo, structure_of
 from pymc_geodesic.kernel.jax.options import compiler_options, keep_compiled, return_free_memory
 from pymc_geodesic.kernel.jax.processes import require_alive
 from pymc_geodesic.kernel.jax.resident import (
@@ -30,7 +31,6 @@ from pymc_geodesic.kernel.jax.resident import (
 )
 from pymc_geodesic.kernel.jax.traced import traced
 from pymc_geodesic.kernel.jax.written import lacking, rewritten, unknown_to_jax, written
-from pymc_geodesic.kernel.memo import Memo, structure_of
 from pymc_geodesic.stages import stage
 
 __all__ = ["MEMO", "Change", "Compiled", "JAXFunction"]

@@ -27,7 +27,7 @@ from pymc_geodesic.runs.deterministics import Traced
 from pymc_geodesic.runs.run_loop import Phase
 from pymc_geodesic.runs.traces import Drawn, to_datatree
 from pymc_geodesic.sampling import Chain
-from pymc_geodesic.sampling.mode_groups import modes_of
+from pymc_geodesic.sampling.mode_search import modes_of
 from pymc_geodesic.sampling.run import Arrays
 from pymc_geodesic.step_methods.step import Step
 

@@ -1,23 +1,162 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""The identity of a run: two calls with the same identity make the same draws."""
+"""The identity of a run, of digests of values and graphs that are the same in every process."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+import hashlib
+import re
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from importlib.metadata import version
+from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
 
 from pymc.model import Model
+from pytensor.compile.sharedvalue import SharedVariable
+from pytensor.graph.basic import Apply, Constant, Variable
+from pytensor.graph.traversal import toposort
 
 from pymc_geodesic.run_record import NOT_SETTINGS
-from pymc_geodesic.runs.checkpoints.digest import digest, graph_digests
 from pymc_geodesic.runs.starts import InitialValues
 from pymc_geodesic.step_methods.step import Step
 
-__all__ = ["Identity", "identity_of", "identity_of_model", "require_same"]
+__all__ = [
+    "Digest",
+    "Identity",
+    "digest",
+    "graph_digests",
+    "identity_of",
+    "identity_of_model",
+    "require_same",
+]
+
+
+PLAIN = (bool, int, float, complex, str, bytes, type(None), range, slice, type(...))
+ADDRESS = re.compile(r" at 0x[0-9a-f]+")
+
+
+def digest(value: Any) -> str:
+    """Return a text that is the same for equal values."""
+    found = Digest()
+    found.add(value)
+    return found.text
+
+
+class Digest:
+    """A hash of the content of values: all bytes of arrays, and the pickled state of objects."""
+
+    def __init__(self) -> None:
+        self._hash = hashlib.blake2b(digest_size=12)
+        self._seen: dict[int, int] = {}
+        # Kept alive, because the address identifies an object only as long as it exists.
+        self._held: list[Any] = []
+
+    @property
+    def text(self) -> str:
+        """The hash of all added values."""
+        return self._hash.hexdigest()
+
+    def add(self, value: Any) -> None:
+        """Add a value."""
+        if isinstance(value, PLAIN):
+            self._write(type(value).__name__, repr(value))
+        elif isinstance(value, np.ndarray | np.generic) and value.dtype != object:
+            self._write("array", value.dtype.str, repr(value.shape))
+            self._hash.update(np.ascontiguousarray(value).data)
+        elif isinstance(value, type | BuiltinFunctionType | ModuleType):
+            self._write(getattr(value, "__module__", ""), value.__name__)
+        elif id(value) in self._seen:
+            self._write("seen", str(self._seen[id(value)]))
+        else:
+            self._seen[id(value)] = len(self._seen)
+            self._held.append(value)
+            self._write(type(value).__qualname__)
+            for part in _parts(value):
+                self.add(part)
+
+    def _write(self, *texts: str) -> None:
+        for text in texts:
+            data = text.encode()
+            self._hash.update(b"%d:" % len(data) + data)
+
+
+def _parts(value: Any) -> Iterable[Any]:
+    """Return the parts of a value."""
+    if isinstance(value, Mapping):
+        return [part for item in value.items() for part in item]
+    if isinstance(value, np.ndarray):
+        return [value.shape, *value.ravel()]
+    if isinstance(value, list | tuple):
+        return value
+    if isinstance(value, set | frozenset):
+        return sorted(map(repr, value))
+    if isinstance(value, FunctionType):
+        cells = [cell.cell_contents for cell in value.__closure__ or ()]
+        return [value.__qualname__, value.__code__, value.__defaults__, value.__kwdefaults__, cells]
+    if isinstance(value, CodeType):
+        return [value.co_code, value.co_names, value.co_consts]
+    try:
+        reduced = value.__reduce_ex__(4)
+    except Exception:
+        # Objects that cannot be pickled, such as locks and files, are identified by their type.
+        return []
+    if isinstance(reduced, str):
+        return [reduced]
+    # Iterators over the items of lists and dictionaries are read.
+    return [list(x) if hasattr(x, "__next__") else x for x in reduced]
+
+
+def graph_digests(outputs: Sequence[Variable]) -> tuple[str, str]:
+    """Return digests of the computation of a graph, and of the arrays in it.
+
+    Numbers are part of the computation. The states of random generators are not included.
+    """
+    structure, arrays = Digest(), Digest()
+    _add_graph(outputs, (), structure, arrays)
+    return structure.text, arrays.text
+
+
+def _add_graph(
+    outputs: Sequence[Variable], inputs: Sequence[Variable], structure: Digest, arrays: Digest
+) -> None:
+    numbers: dict[Variable, int] = {variable: i for i, variable in enumerate(inputs)}
+
+    def number_of(variable: Variable) -> int:
+        if variable not in numbers:
+            numbers[variable] = len(numbers)
+            _add_root(variable, structure, arrays)
+        return numbers[variable]
+
+    for node in toposort(outputs, blockers=inputs):
+        structure.add([number_of(variable) for variable in node.inputs])
+        _add_operation(node, structure, arrays)
+        numbers |= {variable: len(numbers) + i for i, variable in enumerate(node.outputs)}
+    structure.add([number_of(variable) for variable in outputs])
+
+
+def _add_root(variable: Variable, structure: Digest, arrays: Digest) -> None:
+    structure.add(type(variable).__qualname__)
+    if not hasattr(variable.type, "shape"):
+        return
+    structure.add([variable.name, variable.type.dtype, variable.type.ndim])
+    if isinstance(variable, SharedVariable):
+        arrays.add(variable.get_value(borrow=True))
+    elif isinstance(variable, Constant):
+        (arrays if variable.type.ndim else structure).add(variable.data)
+
+
+def _add_operation(node: Apply, structure: Digest, arrays: Digest) -> None:
+    op = node.op
+    structure.add(type(op))
+    structure.add([str(variable.type) for variable in node.outputs])
+    for name in getattr(op, "__props__", None) or ():
+        structure.add(ADDRESS.sub("", str(getattr(op, name))))
+    if (inner := getattr(op, "fgraph", None)) is not None:
+        _add_graph(inner.outputs, inner.inputs, structure, arrays)
+
 
 type Identity = dict[str, Any]
 """What is compared, by the name under which a difference is told. It can be written as JSON."""
