@@ -55,7 +55,7 @@ SIGNS = (
     (WRITE, ("/pytensor/graph/", "/pytensor/compile/", "/pytensor/link/", "/jax/_src/pjit.py")),
     (WRITE, ("/jax/_src/interpreters/", "/jax/_src/export/", "/pytensor/gradient.py")),
     (CHECKS, ("/pymc/stats/", "/arviz_stats/")),
-    (TRANSITIONS, ("BatchedCalls.__call__", "CompiledMap.__call__")),
+    (TRANSITIONS, ("CompiledMap.__call__",)),
 )
 # What a process spends on what other packages do, however little it asks of them.
 OTHERS = IMPORTS, COMPILE, WRITE, CHECKS

@@ -15,7 +15,6 @@ from pytensor.graph.replace import vectorize_graph
 from pytensor.tensor import TensorVariable
 
 from pymc_geodesic.graph_inputs import graph_input
-from pymc_geodesic.kernel.compiled import inputs_like
 from pymc_geodesic.kernel.interpreted import Interpreted
 from pymc_geodesic.manifolds import Manifold
 from pymc_geodesic.manifolds.fields import Visit
@@ -42,7 +41,7 @@ class Field:
     def __init__(self, manifold: Manifold, shape: tuple[int, ...], *, dtype: str) -> None:
         point, slope = (graph_input(name, dtype=dtype, shape=shape) for name in ("point", "slope"))
         shapes = manifold.field_shapes(shape)
-        means = inputs_like("mean", [np.zeros(own, dtype) for own in shapes])
+        means = [graph_input("mean", dtype=dtype, shape=own) for own in shapes]
         dim = float(manifold.dim_of(shape))
         terms = manifold.field_work(Visit(point, point, slope), means, dim=dim)
         outputs = [pt.as_tensor(terms.work), pt.as_tensor(terms.divergence)]

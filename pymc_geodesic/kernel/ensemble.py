@@ -4,14 +4,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from pymc_geodesic.kernel.interface import Inputs
-from pymc_geodesic.kernel.jax.ensemble import EnsembleCalls
-from pymc_geodesic.kernel.jax.random_inputs import DrawnRows, Places
+from pymc_geodesic.kernel.jax.ensemble import DrawnRows, Places, ensemble_of, one_call_of
 from pymc_geodesic.kernel.jax.resident import (
     copied_to_device,
     in_double_precision,
@@ -83,6 +82,7 @@ class EnsembleKernel:
         with_velocity: bool = False,
     ) -> None:
         self._kernel = kernel
+        self._run: Callable[..., Any] | None = None
         ins, outs = kernel.places
         leaves = [kernel.leaves(x) for x in inputs]
         carried = [
@@ -112,7 +112,7 @@ class EnsembleKernel:
         )
         kept = self._kept
         last = kept.values, kept.energy, kept.thermostat, kept.velocity
-        places = Places(
+        self._places = Places(
             carried=tuple(carried),
             of_chain=tuple(own),
             noise=tuple(ins.noise),
@@ -123,38 +123,64 @@ class EnsembleKernel:
             last=tuple(dict.fromkeys(leaves_of(last))),
         )
         n_bytes = sum(x.nbytes for x in self.carried)
-        self._calls = EnsembleCalls(
-            kernel.function,
-            places,
-            n_steps=len(inputs[0].step_sizes),
-            n_calls=n_calls,
-            most=int(np.clip(MOST_BYTES // max(n_bytes, 1), 1, MOST_DRAWS)),
-        )
+        self._form = {
+            "n_steps": len(inputs[0].step_sizes),
+            "n_calls": n_calls,
+            "most": int(np.clip(MOST_BYTES // max(n_bytes, 1), 1, MOST_DRAWS)),
+        }
 
     def __call__(self, keys: np.ndarray, *, first: int, n_kept: int, thin: int) -> DrawsOfChains:
-        """Make draws; see :class:`~pymc_geodesic.kernel.jax.ensemble.EnsembleCalls`."""
-        per_draw = self._calls.n_transitions * thin
-        made = []
-        for start in range(0, n_kept, self._calls.most):
-            n = min(self._calls.most, n_kept - start)
-            with on_accelerator():
-                drawn = self._calls(
-                    keys,
-                    self.carried,
-                    self._own,
-                    self._common,
-                    self._rows,
-                    first=first + start * per_draw,
-                    n_kept=n,
-                    thin=thin,
-                )
-            self.carried = drawn.carried
-            made.append(self._apart(drawn.outputs))
+        """Make draws.
+
+        Parameters
+        ----------
+        keys : array of uint32, shape (chain, 2)
+            Key of each chain.
+        first : int
+            Number of the first transition.
+        n_kept, thin : int
+            Draws to keep, and the interval between them.
+        """
+        per_draw = self._form["n_steps"] * self._form["n_calls"] * thin
+        made, most = [], self._form["most"]
+        for start in range(0, n_kept, most):
+            n = min(most, n_kept - start)
+            numbers = np.array([n, thin], "int32"), np.array(first + start * per_draw, "int64")
+            with in_double_precision(), on_accelerator():
+                made.append(self._apart([x[:n] for x in self._advance(*numbers, keys)]))
         parts = [leaves_of(x) for x in made]
         together = [np.concatenate(x, axis=1) for x in zip(*parts, strict=True)]
         return made[0] if len(made) == 1 else rebuilt(made[0], together)
 
-    def _apart(self, outputs: dict[int, np.ndarray]) -> DrawsOfChains:
+    def _advance(self, *arguments: Any) -> list[np.ndarray]:
+        """Make the draws of one call; return what is kept of them, draws first."""
+        sizes = np.array([source.n_rows for source in self._rows], "int64")
+        lists = [source.listed for source in self._rows if source.listed is not None]
+        arguments = *arguments, sizes, *lists, *self.carried, *self._own, *self._common
+        function = self._kernel.function
+        if self._run is None:
+            are_listed = tuple(source.listed is not None for source in self._rows)
+            how = "ensemble", self._places, *self._form.items(), are_listed, len(self._common)
+            parts = len(lists), len(self.carried), len(self._own), len(self._common)
+
+            def change(of_chain: Callable[..., Any]) -> Callable[..., Any]:
+                n_steps = self._form["n_steps"]
+                call = one_call_of(of_chain, self._places, n_steps=n_steps, are_listed=are_listed)
+                return ensemble_of(call, parts, **self._form)
+
+            self._run = function.changed(change, arguments, how=how)
+        last, kept = self._run(*arguments, *function.data(self._run, arguments))
+        self.carried = list(last)
+        return [np.asarray(x) for x in kept]
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what is compiled: another process compiles its own."""
+        return self.__dict__ | {"_run": None}
+
+    def _apart(self, kept: Sequence[np.ndarray]) -> DrawsOfChains:
+        places = self._places
+        order = [*places.averaged, *places.observed, *places.last]
+        outputs = dict(zip(order, kept, strict=True))
         found = map_leaves(lambda i: outputs[i].swapaxes(0, 1), self._kept)
         split = self._kernel.split_values
         return found._replace(values=split(found.values), velocity=split(found.velocity))

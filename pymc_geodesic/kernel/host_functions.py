@@ -12,7 +12,7 @@ import pytensor.tensor as pt
 
 from pytensor.gradient import pullback
 
-from pymc_geodesic.kernel.compiled import inputs_like
+from pymc_geodesic.graph_inputs import graph_input
 from pymc_geodesic.kernel.interpreted import Evaluated, Interpreted
 from pymc_geodesic.kernel.representatives import Representatives
 from pymc_geodesic.manifolds import Point, Product
@@ -147,7 +147,7 @@ class ArrayManifold:
 
 def _inputs(potential: Potential) -> tuple[tuple, list]:
     dtype = _dtype(potential)
-    points = tuple(inputs_like("point", [np.zeros(s, dtype) for s in potential.manifold.shapes]))
+    points = tuple(graph_input("point", dtype=dtype, shape=s) for s in potential.manifold.shapes)
     return points, [source.placeholder("rows", None) for source in potential.sources]
 
 

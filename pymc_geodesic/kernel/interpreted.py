@@ -38,10 +38,10 @@ from pytensor.tensor import TensorVariable
 from pytensor.tensor.elemwise import Elemwise
 
 from pymc_geodesic.graph_inputs import graph_input
-from pymc_geodesic.kernel.building import forget_lines_of_constants, quick_building
 from pymc_geodesic.kernel.jax.function import JAXFunction
 from pymc_geodesic.kernel.jax.packed import PackedFunction
 from pymc_geodesic.kernel.jax.resident import in_double_precision
+from pymc_geodesic.kernel.jax.written import forget_lines_of_constants
 
 __all__ = ["Evaluated", "Interpreted", "clock", "with_batch_axis", "write_out"]
 
@@ -151,7 +151,7 @@ def _made(inputs: list[TensorVariable], outputs: list[TensorVariable]) -> Any:
     query = RewriteDatabaseQuery(include=["fast_run"], exclude=["fusion", "inplace"])
     ours = (WalkingGraphRewriter(one, order="in_to_out") for one in (write_out, without_loops))
     mode = Mode(linker="vm", optimizer=SequentialGraphRewriter(optdb.query(query), *ours))
-    with quick_building(), config.change_flags(cxx=""):
+    with config.change_flags(cxx="", traceback__limit=0):
         return pytensor.function(inputs, outputs, mode=mode, on_unused_input="ignore")
 
 

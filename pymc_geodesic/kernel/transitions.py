@@ -16,6 +16,7 @@ from pymc_geodesic.kernel.jax.function import JAXFunction
 from pymc_geodesic.kernel.jax.kernel_function import KernelFunction, PotentialOfArrays, graphs_of
 from pymc_geodesic.kernel.loop import MakeEstimator, estimator_for, loop
 from pymc_geodesic.kernel.padding import Padding, chunk_length_for
+from pymc_geodesic.kernel.trees import leaves_of
 from pymc_geodesic.kernel.virial import Virial, joined_moments, numbers_of_moments
 from pymc_geodesic.manifolds import Product
 from pymc_geodesic.mass import Mass
@@ -95,7 +96,7 @@ class TransitionKernel:
             ),
             shareable=("mass", "center", "weights", "made"),
             varying=("step_sizes", "noise", "rows", "fresh"),
-            chunk_length=chunk_length_for(example) if makes_chunks else 1,
+            most=chunk_length_for(example) if makes_chunks else 1,
         )
 
     def one_chain(self, inputs: Inputs, data: Sequence[Any]) -> Outputs:
@@ -133,7 +134,7 @@ class TransitionKernel:
     @property
     def most_calls(self) -> int:
         """The largest number of calls in turn."""
-        return self._compiled.chunk_length
+        return self._compiled.chunk.most
 
     def __call__(
         self, inputs: Sequence[Sequence[Inputs]], rngs: Sequence[np.random.Generator]
@@ -158,7 +159,7 @@ class TransitionKernel:
 
     def leaves(self, inputs: Inputs) -> list[Any]:
         """Return the inputs of the function."""
-        return self._compiled.leaves(self._joined(inputs))
+        return leaves_of(self._joined(inputs))
 
     def split_values(self, values: Sequence[np.ndarray]) -> list[np.ndarray]:
         """Separate the values of variables, in the last axes of the function's outputs."""

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from pymc_geodesic.algorithms.algorithm import Algorithm, Kernel
-from pymc_geodesic.kernel.building import quick_building
 from pymc_geodesic.kernel.interface import Inputs
 from pymc_geodesic.kernel.padding import padded_length
 from pymc_geodesic.kernel.streams import BatchStream, draw_noise, reader_of
@@ -158,8 +157,7 @@ class Calls:
         form = controlled, self._halved(chain), self._has_one_step_size(chain), type(chain.mass)
         key = *form, length, chain.batches.times, weights_of(chain) is not None
         if key not in self._kernels:
-            with quick_building():
-                self._kernels[key] = self._make_kernel(chain)
+            self._kernels[key] = self._make_kernel(chain)
         return self._kernels[key]
 
     def _halved(self, chain: GradientChain) -> Halved | None:

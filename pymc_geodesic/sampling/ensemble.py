@@ -13,7 +13,7 @@ import numpy as np
 from pymc.stats.convergence import SamplerWarning
 
 from pymc_geodesic.kernel.ensemble import DrawsOfChains, EnsembleKernel
-from pymc_geodesic.kernel.jax.random_inputs import DrawnRows
+from pymc_geodesic.kernel.jax.ensemble import DrawnRows
 from pymc_geodesic.kernel.transitions import TransitionKernel
 from pymc_geodesic.sampling.advance import prepare
 from pymc_geodesic.sampling.calls import Calls

@@ -19,7 +19,6 @@ from pytensor.tensor import TensorVariable
 from rich.progress import TextColumn
 
 from pymc_geodesic.algorithms.default_schedules import default_starts
-from pymc_geodesic.kernel.building import quick_building
 from pymc_geodesic.kernel.jax.processes import FreshProcess, is_dead
 from pymc_geodesic.potential.components import components_in
 from pymc_geodesic.potential.deterministics import deterministic_angles
@@ -117,8 +116,7 @@ class Step(BlockedStep):
             require_values("initial_point", options["initial_point"], model)
         shared = {name: options.pop(name) for name in SHARED if name in options}
         given = Options(model=model, vars=vars, **shared)
-        with quick_building():
-            self.sampler = make(given, options)
+        self.sampler = make(given, options)
         problem = self.sampler.problem
         self.vars = problem.sampled_values
         self._manifold_names = problem.manifold_names

@@ -12,7 +12,7 @@ import pytest
 
 import pymc_geodesic as pmg
 
-from pymc_geodesic.kernel.jax import batched
+from pymc_geodesic.kernel import compiled
 from pymc_geodesic.sampling import ChainFailure, advance, begin, run
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "regression"))
@@ -91,17 +91,17 @@ def test_blocks_do_not_change_draws(small, monkeypatch):
     chains = begin_all(small, n=5)
     _, whole, _ = run(small, chains, 6, chain_method="vectorized")
     # The last block is not full.
-    monkeypatch.setattr(batched, "_block_size", lambda calls, turns: 2)
+    monkeypatch.setattr(compiled, "_block_size", lambda calls, turns: 2)
     _, blocks, _ = run(small, chains, 6, chain_method="vectorized")
     assert_close(blocks, whole)
 
 
 def test_blocks_are_as_few_as_have_room():
-    calls = [[np.zeros(batched.MOST_BYTES // 8 // 4)]] * 10
-    chunk = batched.Chunk(1, (), ())
-    assert batched._block_size(calls, chunk) == 4
-    assert batched._block_size(calls[:4], chunk) == 4
-    assert batched._block_size([[np.zeros(batched.MOST_BYTES // 4)]] * 3, chunk) == 1
+    calls = [[np.zeros(compiled.MOST_BYTES // 8 // 4)]] * 10
+    chunk = compiled.Chunk(1, (), ())
+    assert compiled._block_size(calls, chunk) == 4
+    assert compiled._block_size(calls[:4], chunk) == 4
+    assert compiled._block_size([[np.zeros(compiled.MOST_BYTES // 4)]] * 3, chunk) == 1
 
 
 def test_thinned_draws_are_some_of_all_and_lose_no_divergence(small):

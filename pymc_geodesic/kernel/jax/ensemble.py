@@ -8,141 +8,179 @@ does not depend on the other chains, nor on how a run is divided into calls.
 
 from __future__ import annotations
 
+import math
+
 from collections.abc import Callable, Sequence
+from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
-import numpy as np
+from pymc_geodesic.kernel.jax.resident import copied_to_device
 
-from pymc_geodesic.kernel.jax.function import JAXFunction
-from pymc_geodesic.kernel.jax.random_inputs import DrawnRows, Places, cut, one_call_of
-from pymc_geodesic.kernel.jax.resident import in_double_precision
+__all__ = ["DrawnRows", "Places", "ensemble_of", "one_call_of"]
 
-__all__ = ["Drawn", "DrawnRows", "EnsembleCalls", "Places"]
+SQRT_2 = math.sqrt(2.0)
+# The error function is one or minus one at the ends.
+LEAST = math.nextafter(-1.0, 0.0)
 
 
-class Drawn(NamedTuple):
-    """Results of a call.
+class Places(NamedTuple):
+    """Where the arguments of a kernel and its results stand among its leaves.
 
     Attributes
     ----------
-    carried : list of jax.Array, shape (chain, ...)
-        The inputs with which the next call begins.
-    outputs : dict of int to ndarray, shape (draw, chain, ...)
-        The kernel's outputs for each kept draw, by their index.
+    carried : tuple of (int, int)
+        Inputs that are an output of the call before, with the index of that output.
+    of_chain : tuple of int
+        Other inputs that each chain has for itself.
+    noise : tuple of int
+        Standard normals, with the transition as first axis.
+    rows : tuple of int
+        Rows of each source of batches, with the transition as first axis.
+    counter : int or None
+        Input that tells how many of the transitions are made, if a kernel has room for more.
+    averaged, observed, last : tuple of int
+        Outputs that are averaged over the calls of a draw, as far as they are numbers; that are
+        true for a draw if they are for one of its calls; and of which the last call has the value.
     """
 
-    carried: list[Any]
-    outputs: dict[int, np.ndarray]
+    carried: tuple[tuple[int, int], ...]
+    of_chain: tuple[int, ...]
+    noise: tuple[int, ...]
+    rows: tuple[int, ...]
+    counter: int | None
+    averaged: tuple[int, ...]
+    observed: tuple[int, ...]
+    last: tuple[int, ...]
 
 
-class EnsembleCalls:
-    """Call a kernel for many draws of many chains.
+class DrawnRows(NamedTuple):
+    """From which rows those of a batch are drawn.
+
+    Attributes
+    ----------
+    n_rows : int
+        Rows of the data.
+    listed : ndarray of int or None
+        Further places, each with a row, where rows are drawn by weight.
+    """
+
+    n_rows: int
+    listed: Any = None
+
+    def on_device(self) -> DrawnRows:
+        """Return the same, copied to the device."""
+        return self if self.listed is None else self._replace(listed=copied_to_device(self.listed))
+
+
+def one_call_of(
+    function: Callable[..., Any],
+    places: Places,
+    *,
+    n_steps: int,
+    are_listed: Sequence[bool],
+) -> Callable[..., Any]:
+    """Return the function of one chain that draws random numbers and calls the kernel.
 
     Parameters
     ----------
-    function : JAXFunction
-        The kernel of one chain.
+    function : callable
+        The kernel: a function of its leaves and its data, which JAX traces.
     places : Places
         Where its arguments and results stand.
     n_steps : int
-        Transitions of one call of the kernel; it may have room for more.
-    n_calls : int
-        Calls of the kernel for each draw.
-    most : int
-        Kept draws for which a call has room.
+        Transitions of a call; the kernel may have room for more.
+    are_listed : sequence of bool
+        Whether the rows of each source are drawn by weight.
 
-    Attributes
-    ----------
-    n_transitions : int
-        Transitions of a draw.
+    Returns
+    -------
+    callable
+        ``(key, transition, carried, of_chain, others) -> (carried, results)``, for the key of the
+        chain and the number of the first transition.
     """
+    import jax
+    import jax.numpy as jnp
 
-    def __init__(
-        self,
-        function: JAXFunction,
-        places: Places,
-        *,
-        n_steps: int,
-        n_calls: int,
-        most: int,
-    ) -> None:
-        self._function, self._places, self.most = function, places, most
-        self._n_steps, self._n_calls = n_steps, n_calls
-        self.n_transitions = n_steps * n_calls
-        self._run: Callable[..., Any] | None = None
+    def padded(drawn, like):
+        """Fill up with the last: a kernel may have room for more transitions than are made."""
+        empty = [(0, 0)] * (like.ndim - 1)
+        return jnp.pad(drawn, [(0, like.shape[0] - n_steps), *empty], mode="edge")
 
-    def __call__(
-        self,
-        keys: Any,
-        carried: Sequence[Any],
-        of_chain: Sequence[Any],
-        common: Sequence[Any],
-        rows: Sequence[DrawnRows],
-        *,
-        first: int,
-        n_kept: int,
-        thin: int,
-    ) -> Drawn:
-        """Make draws.
+    def normals(numbers, like):
+        return padded(SQRT_2 * jax.lax.erf_inv(numbers).astype(like.dtype), like)
 
-        Parameters
-        ----------
-        keys : array of uint32, shape (chain, 2)
-            Key of each chain.
-        carried, of_chain : sequence of array, shape (chain, ...)
-            The inputs of these places.
-        common : sequence of array
-            All inputs of the kernel, of which the other places are used.
-        rows : sequence of DrawnRows
-            One for each source of batches.
-        first : int
-            Number of the first transition.
-        n_kept, thin : int
-            Draws to keep, and the interval between them.
-        """
-        numbers = [np.array([n_kept, thin], "int32"), np.array(first, "int64")]
-        sizes = np.array([source.n_rows for source in rows], "int64")
-        lists = [source.listed for source in rows if source.listed is not None]
-        arguments = [*numbers, keys, sizes, *lists, *carried, *of_chain, *common]
-        with in_double_precision():
-            if self._run is None:
-                are_listed = tuple(source.listed is not None for source in rows)
-                self._run = self._made(arguments, are_listed, n_common=len(common))
-            run = self._run
-            last, kept = run(*arguments, *self._function.data(run, arguments))
-            kept = [np.asarray(x)[:n_kept] for x in kept]
-        places = self._places
-        order = [*places.averaged, *places.observed, *places.last]
-        return Drawn(list(last), dict(zip(order, kept, strict=True)))
+    def indices(numbers, like, n_rows, listed):
+        n_places = n_rows if listed is None else n_rows + listed.shape[0]
+        found = jnp.minimum((0.5 * n_places * (numbers + 1)).astype("int64"), n_places - 1)
+        if listed is not None:
+            found = jnp.where(found < n_rows, found, listed[jnp.maximum(found - n_rows, 0)])
+        return padded(found.astype(like.dtype), like)
 
-    def _made(
-        self, arguments: Sequence[Any], are_listed: tuple[bool, ...], *, n_common: int
-    ) -> Callable[..., Any]:
-        form = self._n_steps, self._n_calls, self.most
-        how = "ensemble", self._places, form, are_listed, n_common
+    def uniform(key, likes):
+        """Draw from (-1, 1): one array for all, which takes half of the time of one for each."""
+        shapes = [(n_steps, *like.shape[1:]) for like in likes]
+        sizes = [math.prod(shape) for shape in shapes]
+        numbers = jax.random.uniform(key, (sum(sizes),), "float64", minval=LEAST, maxval=1.0)
+        return [x.reshape(shape) for x, shape in zip(_cut(numbers, sizes), shapes, strict=False)]
 
-        def change(function: Callable[..., Any]) -> Callable[..., Any]:
-            places = self._places
-            call = one_call_of(function, places, n_steps=self._n_steps, are_listed=are_listed)
-            sizes = sum(are_listed), len(places.carried), len(places.of_chain), n_common
-            return _ensemble(call, sizes, *form)
+    def call(key, transition, carried, of_chain, others):
+        common, sizes, lists, data = others
+        now, remaining = list(common), iter(lists)
+        for (i, _), x in zip(places.carried, carried, strict=True):
+            now[i] = x
+        for i, x in zip(places.of_chain, of_chain, strict=True):
+            now[i] = x
+        if places.counter is not None:
+            # A number that is known when the loop is compiled: an accelerator need not ask for it.
+            now[places.counter] = jnp.arange(common[places.counter].shape[0]) < n_steps
+        asked = [common[i] for i in (*places.noise, *places.rows)]
+        numbers = iter(uniform(jax.random.fold_in(key, transition), asked))
+        for i in places.noise:
+            now[i] = normals(next(numbers), common[i])
+        for i, n_rows, is_listed in zip(places.rows, sizes, are_listed, strict=True):
+            listed = next(remaining) if is_listed else None
+            now[i] = indices(next(numbers), common[i], n_rows, listed)
+        found = function(*now, *data)
+        results = places.averaged, places.observed, places.last
+        kept = [[found[i] for i in some] for some in results]
+        return [found[i] for _, i in places.carried], kept
 
-        return self._function.changed(change, arguments, how=how)
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Leave out what is compiled: another process compiles its own."""
-        return self.__dict__ | {"_run": None}
+    return call
 
 
-def _ensemble(
-    call: Callable[..., Any], parts: Sequence[int], n_steps: int, n_calls: int, most: int
+def _cut(items: Any, sizes: Sequence[int]) -> list[Any]:
+    """Divide a sequence or an array into parts of these sizes, and the rest."""
+    ends = [*accumulate(sizes, initial=0), len(items)]
+    return [items[a:b] for a, b in pairwise(ends)]
+
+
+def ensemble_of(
+    call: Callable[..., Any], parts: Sequence[int], *, n_steps: int, n_calls: int, most: int
 ) -> Callable[..., Any]:
-    """Return the function of all chains and draws, whose arguments are parts of these lengths."""
+    """Return the function of all chains and draws.
+
+    Parameters
+    ----------
+    call : callable
+        That of one chain, from :func:`one_call_of`.
+    parts : sequence of int
+        Numbers of its lists of rows, of carried inputs, of others of each chain, and of all inputs.
+    n_steps, n_calls : int
+        Transitions of a call, and calls of each draw.
+    most : int
+        Kept draws for which there is room.
+
+    Returns
+    -------
+    callable
+        ``((n_kept, thin), transition, keys, n_rows, *lists, *carried, *of_chain, *common, *data)
+        -> (carried, results)``.
+    """
     import jax
     import jax.numpy as jnp
 
     def run(numbers, first, keys, sizes, *rest):
-        lists, begin, of_chain, common, data = map(list, cut(rest, parts))
+        lists, begin, of_chain, common, data = map(list, _cut(rest, parts))
         keys = jax.random.wrap_key_data(keys, impl="threefry2x32")
         (n_kept, thin), others = numbers, (common, tuple(sizes), lists, data)
 

@@ -7,18 +7,22 @@ In a later process PyTensor does not write it again: see :mod:`pymc_geodesic.ker
 
 from __future__ import annotations
 
+import ctypes
+import gc
+import sys
+
 from collections.abc import Callable, Hashable, Sequence
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 from pytensor.compile.sharedvalue import SharedVariable
+from pytensor.configdefaults import config
 from pytensor.graph.basic import Variable
 from pytensor.graph.fg import FunctionGraph
 
-from pymc_geodesic.kernel.building import quick_building
 from pymc_geodesic.kernel.graph_names import name_of_graph
 from pymc_geodesic.kernel.jax.graphs import Memo, structure_of
-from pymc_geodesic.kernel.jax.options import compiler_options, keep_compiled, return_free_memory
 from pymc_geodesic.kernel.jax.processes import require_alive
 from pymc_geodesic.kernel.jax.resident import (
     default_device,
@@ -69,7 +73,7 @@ class Compiled:
         import jax
 
         # It may be written while a function that calls it is traced, and has constants of its own.
-        with jax.ensure_compile_time_eval(), quick_building():
+        with jax.ensure_compile_time_eval():
             return self._make()
 
 
@@ -148,9 +152,7 @@ class JAXFunction:
         if key not in compiled.others:
             name = None if compiled.name is None else f"{compiled.name} {how}"
             function = change(lambda *values: compiled.run(*values))
-            compiled.others[key] = traced(
-                function, forms, name=name, options=compiler_options(arguments)
-            )
+            compiled.others[key] = traced(function, forms, name=name)
         return compiled.others[key]
 
     def ready(self) -> tuple[Compiled, list[SharedVariable]]:
@@ -222,3 +224,32 @@ class JAXFunction:
 
 def _unchanged(function: Callable[..., Any]) -> Callable[..., Any]:
     return function
+
+
+# By default JAX keeps what took at least a second; the several small kernels take less.
+LEAST_SECONDS = 0.1
+
+
+def keep_compiled() -> None:
+    """Keep JAX's compiled functions on disk, next to PyTensor's cache.
+
+    A folder that the user has chosen for JAX, or ``JAX_ENABLE_COMPILATION_CACHE=0``, is respected.
+    """
+    import jax
+
+    if jax.config.jax_compilation_cache_dir is not None:
+        return
+    folder = Path(config.base_compiledir) / "pymc_geodesic_jax"
+    jax.config.update("jax_compilation_cache_dir", str(folder))
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", LEAST_SECONDS)
+
+
+def return_free_memory() -> None:
+    """Give the system back what is free, for a large array to be allocated next.
+
+    The C library of Linux keeps freed memory for small allocations, which a large array cannot use.
+    After a compilation that is a hundred megabytes, and takes a fifth of a second to return.
+    """
+    gc.collect()
+    if sys.platform == "linux" and hasattr(library := ctypes.CDLL(None), "malloc_trim"):
+        library.malloc_trim(0)

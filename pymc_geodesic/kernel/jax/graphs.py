@@ -16,7 +16,6 @@ from pytensor.graph.traversal import io_toposort
 from pytensor.tensor import TensorVariable
 
 from pymc_geodesic.graph_inputs import graph_input
-from pymc_geodesic.kernel.building import quick_building
 from pymc_geodesic.kernel.graph_names import name_of_graph
 from pymc_geodesic.kernel.jax.written import lacking, rewritten, unknown_to_jax, written
 from pymc_geodesic.kernel.trees import Tree, leaves_of, map_leaves
@@ -199,7 +198,7 @@ class Graphs:
         import jax
 
         # It is written while a function that calls it is traced, and has constants of its own.
-        with jax.ensure_compile_time_eval(), quick_building():
+        with jax.ensure_compile_time_eval():
             inputs = map_leaves(
                 lambda x: graph_input("argument", dtype=str(x.dtype), shape=x.shape), arguments
             )

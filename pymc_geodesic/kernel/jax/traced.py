@@ -15,9 +15,9 @@ import os
 import sys
 import tempfile
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -136,7 +136,6 @@ def traced(
     arguments: Sequence[Any],
     *,
     name: str | None,
-    options: Mapping[str, str] | None = None,
 ) -> Callable[..., Any]:
     """Return a function of JAX, not traced again if that was done in an earlier process.
 
@@ -148,8 +147,6 @@ def traced(
         Shapes and dtypes of what it will be called with.
     name : str, optional
         Name of what it computes, apart from shapes. Without one, nothing is kept.
-    options : mapping, optional
-        How XLA compiles it.
 
     Returns
     -------
@@ -160,9 +157,9 @@ def traced(
 
     from jax import export
 
-    jit, folder = partial(jax.jit, compiler_options=options), _folder()
+    folder = _folder()
     if name is None or folder is None or _is_overridden():
-        return jit(function)
+        return jax.jit(function)
     files = KeptFiles(folder, SUFFIX, MOST_FILES)
     shapes = [(x.shape, str(x.dtype)) for x in arguments]
     key = key_of(name, shapes, _circumstances())
@@ -176,9 +173,9 @@ def traced(
         except (ValueError, NotImplementedError) as reason:
             # Some operations of JAX have no portable form.
             log.debug("Not kept on disk: %s", reason)
-            return jit(function)
+            return jax.jit(function)
         files.write(key, found.serialize())
-    return jit(found.call)
+    return jax.jit(found.call)
 
 
 def _folder() -> Path | None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from typing import Any
 
@@ -19,21 +19,21 @@ import numpy as np
 
 from pytensor.compile.mode import Mode, get_mode, optdb
 from pytensor.configdefaults import config
-from pytensor.graph.basic import Apply, Variable
+from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.graph.fg import FunctionGraph
-from pytensor.graph.op import HasInnerGraph, Op
+from pytensor.graph.op import HasInnerGraph, HasMultipleInnerGraph, Op
 from pytensor.graph.rewriting.basic import dfs_rewriter, node_rewriter
-from pytensor.graph.traversal import apply_ancestors
+from pytensor.graph.traversal import ancestors, apply_ancestors
 from pytensor.tensor.elemwise import Elemwise
 from pytensor.tensor.math import Sum
 
-from pymc_geodesic.kernel.building import forget_lines_of_constants
 from pymc_geodesic.kernel.jax.scalar_loops import register_loops_with_jax
 from pymc_geodesic.potential.stacking import Stacking
 
 __all__ = [
     "Barrier",
     "add_barrier",
+    "forget_lines_of_constants",
     "lacking",
     "register_barrier_with_jax",
     "register_constants_with_jax",
@@ -175,6 +175,30 @@ def lacking(names: str) -> NotImplementedError:
         "`pytensor.link.jax.dispatch.jax_funcify.register`, or sample all rows by "
         '`pmg.sample(exact="nuts")`.'
     )
+
+
+def forget_lines_of_constants(outputs: Iterable[Variable]) -> None:
+    """Forget the lines of code where the constants of a graph were written.
+
+    PyTensor keeps these lines for its error messages. When it replaces ``switch(condition, x, x)``
+    by x, it adds the lines of all inputs to those of x, which triples them. Constants are not
+    copied with a graph, and constants within operations are shared by all models, so without this
+    function their lines would fill the memory after about twenty functions.
+
+    Parameters
+    ----------
+    outputs : iterable of Variable
+        The graph. The tags of its constants, and of those within its operations, are changed.
+    """
+    graphs = [list(outputs)]
+    while graphs:
+        graph = graphs.pop()
+        for x in ancestors(graph):
+            if isinstance(x, Constant):
+                x.tag.trace = []
+        for node in apply_ancestors(graph):
+            if isinstance(node.op, HasMultipleInnerGraph):
+                graphs += [inner.outputs for inner in node.op.inner_graphs.values()]
 
 
 def rewritten(inputs: Sequence[Variable], outputs: Sequence[Variable]) -> FunctionGraph:
