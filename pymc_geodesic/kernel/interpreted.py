@@ -39,7 +39,6 @@ from pytensor.tensor.elemwise import Elemwise
 
 from pymc_geodesic.graph_inputs import graph_input
 from pymc_geodesic.kernel.jax.function import JAXFunction
-from pymc_geodesic.kernel.jax.packed import PackedFunction
 from pymc_geodesic.kernel.jax.resident import in_double_precision
 from pymc_geodesic.kernel.jax.written import forget_lines_of_constants
 
@@ -185,8 +184,6 @@ def without_loops(fgraph, node):
 # Shapes of arguments for which a function is compiled, which takes half a second. Batches and
 # chunks of data in memory have five; files have an own number of rows each.
 MOST_SHAPES = 10
-# Arrays of a call, in and out, from which packing them takes less than JAX does with each of them.
-MANY = 40
 
 
 class Evaluated:
@@ -204,10 +201,7 @@ class Evaluated:
     """
 
     def __init__(self, inputs: Sequence[TensorVariable], outputs: Sequence[TensorVariable]) -> None:
-        # One that takes its arguments apart, which is made when it is called.
-        self._apart = JAXFunction(inputs, outputs)
-        is_packed = len(inputs) + len(outputs) > MANY
-        self.compiled = PackedFunction(inputs, outputs) if is_packed else self._apart
+        self.compiled = JAXFunction(inputs, outputs)
         self.interpreted = Interpreted(inputs, outputs)
         self.seconds_of_making, self._n_shapes = np.zeros(2), 0
         self._dtypes = [x.dtype for x in inputs]
@@ -251,8 +245,8 @@ class Evaluated:
         given = [*moves, *map(np.asarray, arguments, self._dtypes)]
         change = partial(_along, n_moved=len(moves), n_before=n_before)
         with in_double_precision():
-            run = self._apart.changed(change, given, how=("along", len(moves), n_before))
-            return [*map(np.asarray, run(*given, *self._apart.data(run, given)))]
+            run = self.compiled.changed(change, given, how=("along", len(moves), n_before))
+            return [*map(np.asarray, run(*given, *self.compiled.data(run, given)))]
 
 
 def _along(function: Callable[..., Any], *, n_moved: int, n_before: int) -> Callable[..., Any]:

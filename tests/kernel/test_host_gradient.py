@@ -14,10 +14,7 @@ import pymc_geodesic as pmg
 
 from pymc_geodesic.kernel import host_gradient, interpreted
 from pymc_geodesic.kernel.host_gradient import HostGradient
-from pymc_geodesic.kernel.interpreted import Evaluated
 from pymc_geodesic.kernel.jax import function
-from pymc_geodesic.kernel.jax.function import JAXFunction
-from pymc_geodesic.kernel.jax.packed import PackedFunction
 from pymc_geodesic.potential import Potential
 
 RNG = np.random.default_rng(0)
@@ -199,20 +196,3 @@ def test_clipped_numbers_have_the_energy_of_the_limit():
     gradient, _ = host(model)
     energies = [gradient.whole([np.array(x)]).energy - x**2 / 2 for x in (2.0, 3.0)]
     assert energies[0] == pytest.approx(energies[1])
-
-
-def test_many_arrays_are_packed():
-    rng = np.random.default_rng(1)
-    xs = [pt.tensor(f"x{i}", dtype="float64", shape=(None,) * (i % 3)) for i in range(30)]
-    index = pt.vector("index", dtype="int64")
-    outputs = [pt.exp(x).sum() for x in xs] + [x * 2 for x in xs] + [index + 1, xs[1] > 0]
-    arguments = [rng.normal(size=(2,) * (i % 3)) for i in range(30)] + [np.arange(4)]
-    function = Evaluated([*xs, index], outputs)
-    assert isinstance(function.compiled, PackedFunction)
-    for _ in range(2):
-        found, expected = function(arguments), function(arguments, interprets=True)
-        for a, b in zip(found, expected, strict=True):
-            assert (a.dtype, a.shape) == (b.dtype, b.shape)
-            np.testing.assert_allclose(a, b, rtol=1e-14)
-    few = JAXFunction([*xs, index], outputs)(*arguments)
-    assert all(np.array_equal(a, b) for a, b in zip(found, few, strict=True))
