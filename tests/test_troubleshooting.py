@@ -51,7 +51,7 @@ SAYS = {
     "predictions/membership.py": ["The chains number the components of"],
     "runs/few_rows.py": ["samples all of them, and is exact"],
     "rows/convert.py": ["expected fewer entries than rows, got one for each of the"],
-    "runs/entries_at_draws.py": ["have effects far from a normal"],
+    "runs/local_posterior.py": ["have effects far from a normal"],
     "runs/cluster/on_workers.py": ["The cluster has no workers left"],
     "runs/components.py": [
         "are alike in all chains, and means over chains mix the others.",

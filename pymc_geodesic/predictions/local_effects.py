@@ -15,7 +15,7 @@ from pymc_geodesic.predictions.new_rows import NewRows
 from pymc_geodesic.predictions.rows_of_model import ModelRows, RowsAtDraws
 from pymc_geodesic.rows.conditional_entries import ConditionalEntries
 from pymc_geodesic.rows.selection import Rows
-from pymc_geodesic.runs.entries_at_draws import warn_of_few
+from pymc_geodesic.runs.local_posterior import warn_of_few
 
 __all__ = ["LocalEffects", "effects_of_new", "with_new_groups"]
 

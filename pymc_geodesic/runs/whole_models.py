@@ -17,7 +17,7 @@ from pymc_geodesic.rows.checks_of_entries import error_of_quadrature
 from pymc_geodesic.rows.convert import BATCH_SIZE, Converted, converted
 from pymc_geodesic.runs.choose_step import StepArgument
 from pymc_geodesic.runs.deterministics import how_to_compute
-from pymc_geodesic.runs.entries_at_draws import points
+from pymc_geodesic.runs.local_posterior import points
 from pymc_geodesic.sampling.log import log
 from pymc_geodesic.step_methods.step import Step
 

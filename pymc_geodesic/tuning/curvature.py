@@ -11,8 +11,8 @@ from itertools import batched
 
 import numpy as np
 
+from pymc_geodesic.kernel.all_rows import gradients_along
 from pymc_geodesic.kernel.host_gradient import HostGradient
-from pymc_geodesic.kernel.moved_gradients import gradients_along
 from pymc_geodesic.mass.arrays import LARGEST_DENSE, JointMass, Mass, VariableMasses, joined, split
 
 __all__ = [
