@@ -14,7 +14,7 @@ FOLDER = Path(__file__).parent / "draws"
 # Rounding differs between processors, and fifty draws let it grow.
 TOLERANCE = 1e-10
 
-# Trajectories with Metropolis tests let it grow sooner: of those of local variables, the first draws.
+# Metropolis tests of local variables let it grow sooner: of those cases, the first draws.
 FIRST = 3
 
 # Compiling takes long: one case of each kind of variable is run each time, the others on request.
