@@ -23,7 +23,7 @@ from benchmarks.harness.records import Check, report
 from benchmarks.harness.sampling import sample
 from benchmarks.harness.statistics import effective_samples, median_and_range
 from pymc_geodesic.distributions.bingham_constant import bingham_log_normalizer
-from pymc_geodesic.distributions.watson_constant import watson_log_normalizer
+from pymc_geodesic.distributions.watson import watson_log_normalizer
 
 BENCHMARK = Benchmark(
     question="Do posteriors of Watson and Bingham models agree with maximum likelihood?",

@@ -28,7 +28,7 @@ from benchmarks.harness.records import Check, report
 from benchmarks.harness.sampling import sample
 from benchmarks.harness.statistics import median_and_range
 from pymc_geodesic.distributions.kent_constant import kent_log_normalizer
-from pymc_geodesic.distributions.watson_constant import watson_log_normalizer
+from pymc_geodesic.distributions.watson import watson_log_normalizer
 
 BENCHMARK = Benchmark(
     question="Do mixtures of axes by minibatches predict as well as maximum likelihood?",

@@ -32,8 +32,7 @@ from benchmarks.correctness.models import kept, read
 from benchmarks.harness.console import parser, table
 from benchmarks.harness.declared import Benchmark
 from benchmarks.harness.records import PARTS, Check, report
-from pymc_geodesic.rows.builders import model_inside
-from pymc_geodesic.rows.plain_tensors import plain
+from pymc_geodesic.rows.builders import model_inside, plain
 from pymc_geodesic.runs.choose_step import step_for
 
 BENCHMARK = Benchmark(

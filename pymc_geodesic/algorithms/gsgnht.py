@@ -1,16 +1,23 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Geodesic stochastic gradient Nose-Hoover thermostats."""
+"""Stochastic gradient Nose-Hoover thermostats: geodesic, and as first published, on flat space."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from pymc_geodesic import arrays
-from pymc_geodesic.algorithms.algorithm import Algorithm, Setup, draw_velocity
+from pymc_geodesic.algorithms.algorithm import (
+    Algorithm,
+    Integrator,
+    Setup,
+    draw_velocity,
+    flat_only,
+)
 from pymc_geodesic.algorithms.splitting import (
     balanced_estimate,
     damp_along,
@@ -26,7 +33,16 @@ from pymc_geodesic.kernel.interface import Dynamics
 from pymc_geodesic.manifolds import Point, Product
 from pymc_geodesic.potential.estimate import Estimator, Spectrum, mapped
 
-__all__ = ["State", "gsgnht", "init", "recorded", "thermostat_noise_variance", "transition"]
+__all__ = [
+    "State",
+    "euler_transition",
+    "gsgnht",
+    "init",
+    "recorded",
+    "sgnht",
+    "thermostat_noise_variance",
+    "transition",
+]
 
 
 class State(NamedTuple):
@@ -167,3 +183,54 @@ def gsgnht(grouping: Grouping) -> Algorithm:
         damps=True,
         balances=grouping == "shared",
     )
+
+
+def euler_transition(
+    state: State,
+    gradient: Estimator,
+    noise: Point,
+    *,
+    manifold: Product,
+    step_size: Array,
+    diffusion: Array,
+    grouping: Grouping,
+) -> State:
+    r"""One transition of Algorithm 1 of Ding et al. (2014), first order, on Euclidean space.
+
+    .. math::
+
+        p &\leftarrow p - \xi p h - \nabla \tilde U(\theta) h + \sqrt{2 A h}\, z \\
+        \theta &\leftarrow \theta + p h \\
+        \xi &\leftarrow \xi + (p^\top p / n - 1) h
+
+    Each line uses the new values of the lines above it.
+    """
+    thermostat = Thermostat(manifold, grouping=grouping)
+    estimate = gradient(state.position)
+    terms = zip(
+        state.velocity,
+        thermostat.friction(state.thermostat),
+        estimate.gradient,
+        noise,
+        estimate.variance,
+        strict=True,
+    )
+    velocity = tuple(
+        p
+        - xi * p * step_size
+        - g * step_size
+        + arrays.sqrt(thermostat_noise_variance(diffusion, step_size, v)) * z
+        for p, xi, g, z, v in terms
+    )
+    position, velocity = manifold.geodesic(state.position, velocity, step_size)
+    xi = thermostat.heat(state.thermostat, velocity, step_size)
+    return State(position, velocity, xi)
+
+
+def sgnht(grouping: Grouping, *, integrator: Integrator = "splitting") -> Algorithm:
+    """Return the algorithm: the geodesic splitting, or the steps as first published."""
+    splitting = replace(gsgnht(grouping), require=flat_only)
+    if integrator == "splitting":
+        return splitting
+    dynamics = Dynamics(partial(euler_transition, grouping=grouping))
+    return replace(splitting, dynamics=dynamics, order=1, accelerates=False, balances=False)

@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Stochastic gradient geodesic Monte Carlo."""
+"""Stochastic gradient geodesic Monte Carlo, and SGHMC, as first published, on flat space."""
 
 from __future__ import annotations
 
@@ -10,8 +10,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pymc_geodesic.algorithms.algorithm import Algorithm, Setup, draw_velocity, flat_only
+from pymc_geodesic import arrays
+from pymc_geodesic.algorithms.algorithm import (
+    Algorithm,
+    Integrator,
+    Setup,
+    draw_velocity,
+    flat_only,
+)
 from pymc_geodesic.algorithms.splitting import (
+    FRICTION_MARGIN,
     balanced_kick,
     damp,
     drift,
@@ -26,7 +34,7 @@ from pymc_geodesic.kernel.interface import Dynamics
 from pymc_geodesic.manifolds import Point, Product
 from pymc_geodesic.potential.estimate import Estimator, applied
 
-__all__ = ["SGGMC", "SGHMC", "State", "init", "transition"]
+__all__ = ["SGGMC", "SGHMC", "State", "init", "sghmc", "transition"]
 
 
 class State(NamedTuple):
@@ -108,3 +116,41 @@ SGGMC = Algorithm(
     heating_noise=friction_noise,
 )
 SGHMC = replace(SGGMC, require=flat_only)
+
+
+def _euler_transition(
+    state: State,
+    gradient: Estimator,
+    noise: Point,
+    *,
+    manifold: Product,
+    step_size: Array,
+    friction: Array,
+) -> State:
+    r"""One transition of Algorithm 2 of Chen, Fox and Guestrin (2014), first order.
+
+    .. math::
+
+        \theta &\leftarrow \theta + \epsilon r \\
+        r &\leftarrow r - \epsilon \nabla \tilde U(\theta) - \epsilon C r
+            + \sqrt{2 (C - \epsilon V / 2) \epsilon}\, z
+
+    The second line uses the new position. If the friction is too small to balance V, it is raised.
+    """
+    position, momentum = manifold.geodesic(state.position, state.velocity, step_size)
+    estimate = gradient(position)
+    terms = zip(momentum, estimate.gradient, noise, estimate.variance, strict=True)
+    moved = []
+    for r, g, z, v in terms:
+        heat = 0.0 if v is None else 0.5 * step_size * v
+        c = friction if v is None else arrays.maximum(friction, FRICTION_MARGIN * heat)
+        injected = arrays.sqrt(2 * (c - heat) * step_size) * z
+        moved.append(r - step_size * g - step_size * c * r + injected)
+    return State(position, tuple(moved))
+
+
+def sghmc(integrator: Integrator = "splitting") -> Algorithm:
+    """Return the algorithm: the symmetric splitting, or the steps as first published."""
+    if integrator == "splitting":
+        return SGHMC
+    return replace(SGHMC, dynamics=Dynamics(_euler_transition), order=1)

@@ -30,13 +30,14 @@ from pymc_geodesic.diagnostics.gradient_checks import judged_modes, with_gradien
 from pymc_geodesic.diagnostics.gradients import ModelPoints, gradient_draws, model_points
 from pymc_geodesic.diagnostics.model_checks import (
     check_local_rows,
+    check_near_zero,
     check_total_size,
+    chose_euler_steps,
     not_looked,
     with_modes,
 )
 from pymc_geodesic.diagnostics.sampled_draws import points_of_run, sampled_draws
 from pymc_geodesic.diagnostics.sampler_checks import check_sampler
-from pymc_geodesic.diagnostics.simplex_checks import check_near_zero, chose_euler_steps
 from pymc_geodesic.diagnostics.temperature import FREEDOM, KINETIC, kinetic_temperature
 from pymc_geodesic.diagnostics.thermostat_checks import check_tuning, check_virial
 from pymc_geodesic.potential.minibatch import has_minibatch

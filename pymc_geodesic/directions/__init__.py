@@ -5,21 +5,30 @@
 Each convention is one entry of a table; see :class:`Convention` and :func:`register_convention`.
 """
 
-from pymc_geodesic.directions.bearings import (
-    angle_to_azimuth,
-    azimuth_to_angle,
-    from_azimuth,
-    to_azimuth,
-)
 from pymc_geodesic.directions.conventions import (
     Convention,
     from_angles,
     register_convention,
     to_angles,
 )
-from pymc_geodesic.directions.lines import from_declination, from_trend, to_declination, to_trend
-from pymc_geodesic.directions.places import from_latitude, to_latitude
-from pymc_geodesic.directions.planes import from_dip, from_strike, to_dip, to_strike
+from pymc_geodesic.directions.lines import (
+    angle_to_azimuth,
+    azimuth_to_angle,
+    from_azimuth,
+    from_declination,
+    from_trend,
+    to_azimuth,
+    to_declination,
+    to_trend,
+)
+from pymc_geodesic.directions.planes import (
+    from_dip,
+    from_latitude,
+    from_strike,
+    to_dip,
+    to_latitude,
+    to_strike,
+)
 from pymc_geodesic.directions.summary import summary
 
 __all__ = [

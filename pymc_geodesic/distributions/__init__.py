@@ -13,6 +13,7 @@ from pymc_geodesic.distributions.coordinates import (
     quaternion_to_matrix,
     vectors_to_angles,
 )
+from pymc_geodesic.distributions.frames import UniformRotation
 from pymc_geodesic.distributions.kent import Kent
 from pymc_geodesic.distributions.kent_fit import fit_kent
 from pymc_geodesic.distributions.logistic_normal import LogisticNormal
@@ -26,11 +27,9 @@ from pymc_geodesic.distributions.maximum_likelihood import (
 from pymc_geodesic.distributions.power_spherical import PowerSpherical
 from pymc_geodesic.distributions.projected_normal import ProjectedNormal
 from pymc_geodesic.distributions.spherical_cauchy import SphericalCauchy
-from pymc_geodesic.distributions.spherical_uniform import SphericalUniform
+from pymc_geodesic.distributions.spherical_uniform import SphericalUniform, UniformBall
 from pymc_geodesic.distributions.stick_breaking import stick_breaking
 from pymc_geodesic.distributions.symmetric_dirichlet import SymmetricDirichlet
-from pymc_geodesic.distributions.uniform_ball import UniformBall
-from pymc_geodesic.distributions.uniform_rotation import UniformRotation
 from pymc_geodesic.distributions.uniform_stiefel import UniformStiefel
 from pymc_geodesic.distributions.von_mises_fisher import VonMisesFisher
 from pymc_geodesic.distributions.watson import Watson

@@ -16,19 +16,22 @@ on the order, no under- or overflow, and few nodes to compile. Differences from 
 computed without cancellation, so that single precision works too.
 """
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np
 import pytensor.tensor as pt
 
+from pytensor.compile.builders import OpFromGraph
 from pytensor.gradient import disconnected_type
 from pytensor.tensor.variable import TensorVariable
 
-from pymc_geodesic.distributions.rowwise import RowwiseGraph
 from pymc_geodesic.distributions.unimodal import spaced
 from pymc_geodesic.distributions.validation import as_float_tensor
 
-__all__ = ["POINTS", "WEIGHTS", "bessel_ratio", "vmf_log_normalizer"]
+__all__ = ["POINTS", "WEIGHTS", "RowwiseGraph", "bessel_ratio", "vmf_log_normalizer"]
+
 
 # 65 points up to 28 widths keep n = 2, the heaviest tail, within 3e-11; n >= 3 is within 2e-12.
 _N_POINTS = 65
@@ -209,3 +212,19 @@ def bessel_ratio(n: int | TensorVariable, kappa: Any) -> TensorVariable:
     array(0.31303529)
     """
     return _apply(_ratio_graph, _ratio_pullback, "BesselRatio", n, kappa)
+
+
+class RowwiseGraph(OpFromGraph):
+    """An operation on the last axes of its inputs, the same along all other axes.
+
+    Inputs without axes are common to all entries.
+
+    Parameters
+    ----------
+    core_ndim : int
+        Number of the last axes: 0 for a function of numbers, 2 for one of matrices.
+    """
+
+    def __init__(self, *arguments: Any, core_ndim: int, **keywords: Any) -> None:
+        super().__init__(*arguments, **keywords)
+        self.core_ndim = core_ndim

@@ -24,7 +24,7 @@ import pytensor.tensor as pt
 
 from pytensor.tensor.variable import TensorVariable
 
-from pymc_geodesic.distributions.rowwise import RowwiseGraph
+from pymc_geodesic.distributions.bessel import RowwiseGraph
 from pymc_geodesic.distributions.validation import as_float_tensor
 
 __all__ = ["LARGEST_DIMENSION", "bingham_log_normalizer", "bingham_saddle"]

@@ -18,7 +18,7 @@ from pytensor.tensor.variable import TensorVariable
 from pymc_geodesic.distributions.bessel import bessel_ratio
 from pymc_geodesic.distributions.bingham_constant import bingham_log_normalizer
 from pymc_geodesic.distributions.validation import check_unit_vectors
-from pymc_geodesic.distributions.watson_constant import watson_log_normalizer
+from pymc_geodesic.distributions.watson import watson_log_normalizer
 
 __all__ = [
     "BinghamFit",

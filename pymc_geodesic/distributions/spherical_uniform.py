@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""The uniform distribution on the unit sphere."""
+"""The uniform distributions on the unit sphere and in the unit ball."""
 
 from typing import Any
 
@@ -20,12 +20,13 @@ from pymc_geodesic.distributions.base import (
     on_support,
     with_signature,
 )
-from pymc_geodesic.distributions.transforms import unit_vector
+from pymc_geodesic.distributions.transforms import ball, unit_vector
 from pymc_geodesic.distributions.unit_vectors import normalised
 from pymc_geodesic.distributions.validation import check_unit_vectors, has_unit_norm
-from pymc_geodesic.manifolds import Sphere
+from pymc_geodesic.manifolds import Ball, Sphere
+from pymc_geodesic.validation import UNIT_NORM_TOLERANCE, whole
 
-__all__ = ["SphericalUniform", "SphericalUniformRV"]
+__all__ = ["SphericalUniform", "SphericalUniformRV", "UniformBall", "UniformBallRV"]
 
 
 class SphericalUniformRV(RandomGraph):
@@ -127,3 +128,91 @@ class SphericalUniform(ChecksObserved, WithLength, Continuous):
 
 
 on_manifold(SphericalUniform, Sphere(), unit_vector)
+
+
+class UniformBallRV(RandomGraph):
+    """Random graph of :class:`UniformBall`."""
+
+    extended_signature = "[rng],[size],(s)->[rng],(n)"
+
+    @classmethod
+    def draw(cls, support_shape, *, size, rng):
+        """Return the generator's next state and draws."""
+        next_rng, noise = pm.Normal.dist(
+            size=(*tuple(size), support_shape[0] + 2), rng=rng, return_next_rng=True
+        )
+        draws = Sphere().project(noise)[..., :-2]
+        return next_rng, draws
+
+
+@with_signature()
+class UniformBall(Continuous):
+    r"""
+    Uniform distribution in the unit ball.
+
+    The last axis is a vector of :math:`\mathbb{R}^n` of length one at most. The density is one over
+    the volume:
+
+    .. math::
+
+        f(x) = \frac{\Gamma(n/2 + 1)}{\pi^{n/2}}
+
+    ========  ==========================================
+    Support   :math:`x \in \mathbb{R}^n, |x| \le 1`
+    Mean      0
+    Variance  :math:`1 / (n + 2)` for each entry
+    ========  ==========================================
+
+    Parameters
+    ----------
+    n : int
+        Number of entries.
+
+    Raises
+    ------
+    ValueError
+        When n is not a whole number of one or more.
+
+    Notes
+    -----
+    The log density of a longer vector is -inf. Leading axes of ``shape`` are independent vectors.
+    Any density in the ball is this one times a potential. Draws are the first n entries of uniform
+    unit vectors with n + 2. The default transform is
+    :class:`~pymc_geodesic.distributions.transforms.BallTransform`, which lets every step sample it;
+    on request steps move it on :class:`~pymc_geodesic.manifolds.Ball`.
+
+    Examples
+    --------
+    >>> import pymc as pm, pymc_geodesic as pmg
+    >>> with pm.Model():
+    ...     x = pmg.UniformBall("x", 3)
+    >>> pm.draw(x, draws=5, random_seed=1).shape
+    (5, 3)
+
+    ``pmg.SGGMC(manifolds={"x": pmg.Ball()})`` moves it within the ball.
+    """
+
+    rv_type = UniformBallRV
+    rv_op = UniformBallRV.rv_op
+
+    @classmethod
+    def dist(cls, n: int, **kwargs) -> TensorVariable:
+        """Return a variable that is not registered in a model."""
+        return super().dist([pt.as_tensor([whole("n", n)], dtype="int64")], **kwargs)
+
+    def support_point(rv, size, support_shape) -> TensorVariable:
+        """Return the center."""
+        return pt.zeros_like(rv)
+
+    def logp(value, support_shape) -> TensorVariable:
+        """Return minus the log of the volume, and -inf outside."""
+        half = 0.5 * support_shape[0].astype(value.dtype)
+        log_density = pt.gammaln(half + 1) - half * np.log(np.pi)
+        return on_support(pt.full(value.shape[:-1], log_density), value, _is_inside)
+
+
+def _is_inside(x):
+    return (x * x).sum(axis=-1) <= 1 + UNIT_NORM_TOLERANCE
+
+
+on_manifold(UniformBall, Ball(), ball, on_request=True)

@@ -21,7 +21,7 @@ from pytensor.tensor.random.type import RandomType
 from pymc_geodesic.distributions.base import with_signature
 from pymc_geodesic.groups.effect_density import EffectDensity, frontier, write_density
 from pymc_geodesic.groups.likelihood import over_all_places, require_distribution, require_mask
-from pymc_geodesic.groups.quadrature import MOST_DIMENSIONS, log_integral
+from pymc_geodesic.groups.modes import MOST_DIMENSIONS, log_integral
 from pymc_geodesic.validation import whole
 
 __all__ = ["MarginalLikelihood", "MarginalLikelihoodRV"]

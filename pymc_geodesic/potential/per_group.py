@@ -22,7 +22,7 @@ from pytensor.tensor.blockwise import Blockwise
 from pytensor.tensor.elemwise import CAReduce, DimShuffle, Elemwise
 from pytensor.tensor.subtensor import AdvancedSubtensor
 
-from pymc_geodesic.distributions.rowwise import RowwiseGraph
+from pymc_geodesic.distributions.bessel import RowwiseGraph
 from pymc_geodesic.potential.model_graphs import renewed_outputs
 
 __all__ = ["per_group"]

@@ -27,8 +27,8 @@ from pymc_geodesic.predictions.rows_of_model import (
     whole_model,
 )
 from pymc_geodesic.rows.builders import given_model
+from pymc_geodesic.rows.graphs import log_density_of
 from pymc_geodesic.rows.selection import Rows
-from pymc_geodesic.rows.summands import log_density_of
 from pymc_geodesic.sampling.log import log
 from pymc_geodesic.validation import data_tree, whole
 

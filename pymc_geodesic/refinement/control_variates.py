@@ -32,8 +32,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pymc_geodesic.monte_carlo import mcse
-from pymc_geodesic.refinement.frame import MOST_PAIRED
-from pymc_geodesic.refinement.ridge import Ridge
+from pymc_geodesic.refinement.frame import MOST_PAIRED, Ridge
 
 __all__ = ["Estimates", "SteinDraws", "corrected_moments", "folds_of"]
 

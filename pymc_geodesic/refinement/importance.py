@@ -25,7 +25,7 @@ import numpy as np
 
 from scipy.special import logsumexp
 
-from pymc_geodesic.refinement.ridge import Ridge
+from pymc_geodesic.refinement.frame import Ridge
 
 __all__ = ["LARGEST_K_HAT", "Judged", "largest_share", "proposed", "weighted_moments"]
 

@@ -11,7 +11,7 @@ import numpy as np
 from pymc.model import Model
 from pytensor.graph.basic import Variable
 
-from pymc_geodesic.groups.quadrature import log_integral
+from pymc_geodesic.groups.modes import log_integral
 from pymc_geodesic.kernel.interpreted import Interpreted
 from pymc_geodesic.potential.full_data import full_data
 from pymc_geodesic.rows.conversion import Conversion, Integrated

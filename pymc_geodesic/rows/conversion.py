@@ -27,12 +27,11 @@ from pytensor.tensor import TensorVariable
 
 from pymc_geodesic.graph_inputs import call_data, called
 from pymc_geodesic.potential.model_graphs import model_of_graph
-from pymc_geodesic.rows.graphs import known_by_value, substituted
+from pymc_geodesic.rows.graphs import added, known_by_value, substituted
 from pymc_geodesic.rows.integration import RowsOfEntries, TermsOfRows, rows_of_entries
 from pymc_geodesic.rows.local_variables import Local, depends_on, find_local, is_without_effect
 from pymc_geodesic.rows.refusals import CURE, DependentRowsError, FewRowsError, require_rows
 from pymc_geodesic.rows.selection import Rows
-from pymc_geodesic.rows.summands import added
 from pymc_geodesic.rows.terms import ModelOfRows, lengths_of
 
 __all__ = ["Conversion", "Integrated"]

@@ -18,15 +18,20 @@ from pytensor.graph.replace import clone_replace
 from pytensor.tensor import TensorVariable
 
 from pymc_geodesic.groups.effect_density import conditions_of
-from pymc_geodesic.groups.quadrature import log_integral
+from pymc_geodesic.groups.modes import log_integral
 from pymc_geodesic.kernel.interpreted import Interpreted
 from pymc_geodesic.potential.log_density import without_checks
 from pymc_geodesic.rows.facts import Facts
-from pymc_geodesic.rows.graphs import inputs_for_free, needed_for_values, substituted
+from pymc_geodesic.rows.graphs import (
+    added,
+    inputs_for_free,
+    log_density_of,
+    needed_for_values,
+    substituted,
+)
 from pymc_geodesic.rows.local_variables import Local
 from pymc_geodesic.rows.refusals import DependentRowsError
 from pymc_geodesic.rows.selection import Positions, Rows
-from pymc_geodesic.rows.summands import added, log_density_of
 
 __all__ = ["RowFunction", "RowsOfEntries", "TermsOfRows", "rows_of_entries"]
 

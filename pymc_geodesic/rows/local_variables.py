@@ -18,7 +18,7 @@ from pytensor.graph.basic import Variable
 from pytensor.graph.op import Op
 from pytensor.tensor import TensorVariable
 
-from pymc_geodesic.groups.quadrature import MOST_DIMENSIONS
+from pymc_geodesic.groups.modes import MOST_DIMENSIONS
 from pymc_geodesic.rows.facts import Facts
 from pymc_geodesic.rows.graphs import needed_for_values
 from pymc_geodesic.rows.selection import Rows

@@ -27,12 +27,11 @@ from pytensor.tensor import TensorVariable
 
 from pymc_geodesic.potential.model_graphs import graph_of_model
 from pymc_geodesic.rows.facts import Facts
-from pymc_geodesic.rows.graphs import data_of, needed_for_values
+from pymc_geodesic.rows.graphs import added, data_of, log_density_of, needed_for_values, summands
 from pymc_geodesic.rows.integration import TermsOfRows
 from pymc_geodesic.rows.local_variables import has_independent_rows
 from pymc_geodesic.rows.refusals import CURE, DependentRowsError, mixing, require_separate
 from pymc_geodesic.rows.selection import Positions, Rows
-from pymc_geodesic.rows.summands import added, log_density_of, summands
 
 __all__ = ["ModelOfRows", "lengths_of"]
 

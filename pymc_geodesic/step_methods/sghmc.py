@@ -9,7 +9,7 @@ from typing import Unpack, get_args
 from pymc_geodesic.algorithms import sgld
 from pymc_geodesic.algorithms.algorithm import Integrator
 from pymc_geodesic.algorithms.given_friction import is_number
-from pymc_geodesic.algorithms.sghmc import sghmc
+from pymc_geodesic.algorithms.sggmc import sghmc
 from pymc_geodesic.sampling.variables import Variables
 from pymc_geodesic.schedules import Schedule
 from pymc_geodesic.step_methods.arguments import GradientOptions

@@ -9,8 +9,8 @@ from typing import Any, Literal, Self, Unpack, get_args
 import numpy as np
 
 from pymc_geodesic.algorithms.algorithm import Algorithm, Integrator
+from pymc_geodesic.algorithms.gsgnht import sgnht
 from pymc_geodesic.algorithms.matrix_thermostat import MATRIX_SGNHT
-from pymc_geodesic.algorithms.sgnht import sgnht
 from pymc_geodesic.algorithms.thermostat import Grouping
 from pymc_geodesic.sampling.variables import Variables
 from pymc_geodesic.schedules import Schedule

@@ -36,7 +36,7 @@ from pymc_geodesic.tuning.frame import Frame, averaged_frame
 from pymc_geodesic.tuning.scales import Scales, first_scales
 from pymc_geodesic.tuning.secants import HALF_WIDTH, believed
 
-__all__ = ["weigh", "with_all_rows"]
+__all__ = ["sizes_of_rows", "weigh", "with_all_rows"]
 
 
 # Rows are drawn by weight if it lowers the noise of a batch by more. With normal regressors the
@@ -107,7 +107,7 @@ def weigh(
 ) -> None:
     """Draw rows by weight from now on, if the gain is the ``least`` that is asked for."""
     gradient.weights = None
-    sizes = _sizes_of_rows(gradient, point, mass=mass, rng=rng)
+    sizes = sizes_of_rows(gradient, point, mass=mass, rng=rng)
     if sizes is not None and gain_of(sizes) >= least:
         gradient.weights = RowWeights.proportional_to(sizes)
 
@@ -188,7 +188,7 @@ def _with_curvature(
 N_PAIRS = 8
 
 
-def _sizes_of_rows(
+def sizes_of_rows(
     gradient: HostGradient,
     point: Sequence[np.ndarray],
     *,

@@ -23,7 +23,7 @@ from scipy.linalg import solve_discrete_lyapunov
 import pymc_geodesic as pmg
 
 from pymc_geodesic.algorithms import gsgnht, sggmc, sgld
-from pymc_geodesic.algorithms.sgnht import euler_transition
+from pymc_geodesic.algorithms.gsgnht import euler_transition
 from pymc_geodesic.manifolds import Product
 from pymc_geodesic.potential.estimate import Estimate
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pymc_geodesic.diagnostics.gradients import GradientDraws
-from pymc_geodesic.diagnostics.simplex_checks import check_near_zero, chose_euler_steps
+from pymc_geodesic.diagnostics.model_checks import check_near_zero, chose_euler_steps
 from pymc_geodesic.manifolds import Simplex
 from pymc_geodesic.run_record import RunRecord
 

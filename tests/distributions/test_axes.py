@@ -14,7 +14,7 @@ from spheres import ROTATION, circle_points
 import pymc_geodesic as pmg
 
 from pymc_geodesic.distributions.bingham_constant import bingham_log_normalizer
-from pymc_geodesic.distributions.watson_constant import watson_log_normalizer
+from pymc_geodesic.distributions.watson import watson_log_normalizer
 
 DIMENSIONS = [2, 3, 4, 10, 50]
 

@@ -13,7 +13,7 @@ from tables import columns, logistic_table, marginal_logistic
 
 import pymc_geodesic as pmg
 
-from pymc_geodesic.groups.quadrature import log_integral
+from pymc_geodesic.groups.modes import log_integral
 from pymc_geodesic.kernel.interpreted import Interpreted
 
 POINT = {"mu": 0.3, "slope": 0.7, "tau_log__": np.log(1.2)}

@@ -14,7 +14,7 @@ import pytest
 from pytensor.graph.basic import Apply
 from pytensor.graph.op import Op
 
-from pymc_geodesic.distributions.rowwise import RowwiseGraph
+from pymc_geodesic.distributions.bessel import RowwiseGraph
 from pymc_geodesic.kernel.graph_names import is_known, name_of_graph
 
 PROGRAM = """

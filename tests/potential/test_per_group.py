@@ -15,9 +15,8 @@ from pytensor.scalar import Exp, Log
 
 import pymc_geodesic as pmg
 
-from pymc_geodesic.distributions.bessel import vmf_log_normalizer
+from pymc_geodesic.distributions.bessel import RowwiseGraph, vmf_log_normalizer
 from pymc_geodesic.distributions.bingham_constant import bingham_log_normalizer
-from pymc_geodesic.distributions.rowwise import RowwiseGraph
 from pymc_geodesic.kernel.interpreted import Interpreted
 from pymc_geodesic.potential import Potential
 from pymc_geodesic.potential import terms as potential_terms

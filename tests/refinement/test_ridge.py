@@ -4,7 +4,7 @@
 
 import numpy as np
 
-from pymc_geodesic.refinement.ridge import MANY, MOST_SEPARATE, Ridge
+from pymc_geodesic.refinement.frame import MANY, MOST_SEPARATE, Ridge
 
 
 def test_exact_relations_are_found():

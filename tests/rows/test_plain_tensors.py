@@ -11,7 +11,7 @@ import test_written_models
 
 import pymc_geodesic as pmg
 
-from pymc_geodesic.rows.plain_tensors import plain
+from pymc_geodesic.rows.builders import plain
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # PyMC warns that the module is new.

@@ -65,7 +65,7 @@ def test_minibatch_of_documents():
 
 
 def test_numbers_of_documents_are_exact(monkeypatch):
-    monkeypatch.setattr("pymc_geodesic.topic_models.word_weights.MOST_IN_SINGLE_PRECISION", 20)
+    monkeypatch.setattr("pymc_geodesic.topic_models.texts.MOST_IN_SINGLE_PRECISION", 20)
     with pytensor.config.change_flags(floatX="float32"):
         with pytest.raises(ValueError, match="at most 20 documents in single precision, got 30"):
             pt.as_tensor(pmg.BagOfWords(COUNTS))
