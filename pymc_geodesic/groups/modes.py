@@ -70,7 +70,7 @@ def normals_at_modes(
     Parameters
     ----------
     log_density, log_prior, effect, start : TensorVariable
-        As for :func:`~pymc_geodesic.groups.quadrature.log_integral`.
+        As for :func:`log_integral`.
     differentiable : bool
         Whether the result shall have the derivatives of the mode and its curvature.
     """
