@@ -49,7 +49,6 @@ _HOMES = {
         "fit_von_mises_fisher",
         "fit_watson",
         "vectors_to_angles",
-        "LogisticNormal",
         "MatrixFisher",
         "MatrixLangevin",
         "SphericalUniform",

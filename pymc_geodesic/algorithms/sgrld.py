@@ -17,7 +17,7 @@ from pymc_geodesic.algorithms.cir import CoxIngersollRoss, require_positive_shap
 from pymc_geodesic.algorithms.simplex_chart import Metric, SimplexCoordinates, cir_rule, euler_rule
 from pymc_geodesic.algorithms.simplex_coordinates import COORDINATES
 from pymc_geodesic.arrays import Array
-from pymc_geodesic.distributions.concentration import known_concentration
+from pymc_geodesic.distributions.symmetric_dirichlet import known_concentration
 from pymc_geodesic.kernel.interface import Dynamics
 from pymc_geodesic.manifolds import LogSimplex, Point, Product, Simplex
 from pymc_geodesic.potential.estimate import Estimator

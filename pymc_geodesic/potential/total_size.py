@@ -20,7 +20,7 @@ from pytensor.graph.traversal import ancestors
 from pytensor.tensor import TensorVariable
 from pytensor.tensor.type_other import NoneTypeT
 
-from pymc_geodesic.distributions.concentration import known_concentration
+from pymc_geodesic.distributions.symmetric_dirichlet import known_concentration
 from pymc_geodesic.potential.deterministics import uses_batch
 from pymc_geodesic.potential.log_density import LogDensity
 from pymc_geodesic.potential.minibatch import batch_sources, known_size

@@ -12,7 +12,7 @@ import numpy as np
 from pymc.model import Model
 
 from pymc_geodesic.algorithms.default_schedules import has_default_schedule
-from pymc_geodesic.distributions.concentration import known_concentration
+from pymc_geodesic.distributions.symmetric_dirichlet import known_concentration
 from pymc_geodesic.kernel.jax.processes import start
 from pymc_geodesic.manifolds import Simplex
 from pymc_geodesic.potential.variables import manifold_in

@@ -32,14 +32,16 @@ from pymc_geodesic.algorithms.default_schedules import (
     register_default_schedule,
     register_default_starts,
 )
-from pymc_geodesic.distributions.concentration import known_concentration
+from pymc_geodesic.distributions.symmetric_dirichlet import known_concentration
 from pymc_geodesic.potential.packed import corpus_of, corpus_size
 from pymc_geodesic.potential.variables import SampledVariable
 from pymc_geodesic.sampling.log import log
 from pymc_geodesic.schedules import PolynomialSchedule
 from pymc_geodesic.topic_models.collapsed_gibbs import Assignments
-from pymc_geodesic.topic_models.latent_dirichlet_allocation import LatentDirichletAllocationRV
-from pymc_geodesic.topic_models.predicted_corpus import some_documents
+from pymc_geodesic.topic_models.latent_dirichlet_allocation import (
+    LatentDirichletAllocationRV,
+    some_documents,
+)
 from pymc_geodesic.topic_models.read import Documents, read_documents
 from pymc_geodesic.topic_models.topic_counts import read_counts
 from pymc_geodesic.validation import whole

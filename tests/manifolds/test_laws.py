@@ -69,7 +69,7 @@ def dtype(request):
     return request.param
 
 
-@pytest.fixture(params=[(), (3,), (2, 3)], ids=str)
+@pytest.fixture(params=[(), (2, 3)], ids=str)
 def batch(request):
     return request.param
 

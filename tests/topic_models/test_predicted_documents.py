@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from pymc_geodesic.topic_models.predicted_corpus import N_TOKENS, some_documents
+from pymc_geodesic.topic_models.latent_dirichlet_allocation import N_TOKENS, some_documents
 
 
 @pytest.mark.parametrize("place", range(4))

@@ -16,9 +16,8 @@ from pymc_geodesic.mass import JointMass, LowRankMass
 from pymc_geodesic.mass.arrays import joined
 from pymc_geodesic.potential import Potential
 from pymc_geodesic.tuning import frame as frame_module
-from pymc_geodesic.tuning.concerned import LARGEST_WIDE, dense_pays
 from pymc_geodesic.tuning.curvature import second_derivatives
-from pymc_geodesic.tuning.frame import anchored_frame
+from pymc_geodesic.tuning.frame import LARGEST_WIDE, anchored_frame, dense_pays
 
 N, N_FEATURES, N_LABELS = 20_000, 20, 8
 
