@@ -105,7 +105,7 @@ def unbalanced_noise(
     Parameters
     ----------
     differences : sequence of ndarray, shape (pair, entry)
-        :func:`~pymc_geodesic.tuning.pairs.paired_differences` at each of several points, of two
+        :func:`paired_differences` at each of several points, of two
         pairs or more each.
     balanced : ndarray, shape (entry, entry)
         F. It is a multiple of the identity for the entries of a point on a curved manifold.

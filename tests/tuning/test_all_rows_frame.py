@@ -12,7 +12,7 @@ from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.kernel.row_weights import gain_of
 from pymc_geodesic.mass.arrays import joined
 from pymc_geodesic.potential import Potential
-from pymc_geodesic.tuning.all_rows_frame import _sizes_of_rows, with_all_rows
+from pymc_geodesic.tuning.all_rows_frame import sizes_of_rows, with_all_rows
 from pymc_geodesic.tuning.approximation import approximate
 from pymc_geodesic.tuning.frame import anchored_frame
 from pymc_geodesic.tuning.starts import best_starts
@@ -100,7 +100,7 @@ def test_rows_that_are_alike_keep_their_frame_and_equal_weights():
 def test_sizes_of_rows_are_their_leverages():
     x, y = heavy()
     gradient, _, found = frames(x, y)
-    sizes = _sizes_of_rows(gradient, found.point, mass=found.mass, rng=np.random.default_rng(1))
+    sizes = sizes_of_rows(gradient, found.point, mass=found.mass, rng=np.random.default_rng(1))
     p = expit(x @ found.point[0])
     units = np.array([found.mass.rate([unit])[0] for unit in np.eye(x.shape[1])])
     leverage = p * (1 - p) * np.sum((x @ units.T) ** 2, axis=1)
