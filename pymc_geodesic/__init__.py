@@ -49,6 +49,7 @@ _HOMES = {
         "fit_von_mises_fisher",
         "fit_watson",
         "vectors_to_angles",
+        "LogisticNormal",
         "MatrixFisher",
         "MatrixLangevin",
         "SphericalUniform",

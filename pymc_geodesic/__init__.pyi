@@ -24,6 +24,7 @@ from pymc_geodesic.distributions import (
     BivariateVonMises as BivariateVonMises,
     Cardioid as Cardioid,
     Kent as Kent,
+    LogisticNormal as LogisticNormal,
     MatrixFisher as MatrixFisher,
     MatrixLangevin as MatrixLangevin,
     PowerSpherical as PowerSpherical,

@@ -16,6 +16,7 @@ from pymc_geodesic.distributions.coordinates import (
 from pymc_geodesic.distributions.frames import UniformRotation
 from pymc_geodesic.distributions.kent import Kent
 from pymc_geodesic.distributions.kent_fit import fit_kent
+from pymc_geodesic.distributions.logistic_normal import LogisticNormal
 from pymc_geodesic.distributions.matrix_fisher import MatrixFisher
 from pymc_geodesic.distributions.matrix_langevin import MatrixLangevin
 from pymc_geodesic.distributions.maximum_likelihood import (
@@ -41,6 +42,7 @@ __all__ = [
     "BivariateVonMises",
     "Cardioid",
     "Kent",
+    "LogisticNormal",
     "MatrixFisher",
     "MatrixLangevin",
     "PowerSpherical",

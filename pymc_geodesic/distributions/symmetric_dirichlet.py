@@ -2,8 +2,6 @@
 #   SPDX-License-Identifier: Apache-2.0
 """The Dirichlet distribution with one concentration for all entries."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -16,7 +14,6 @@ from pymc.distributions.shape_utils import convert_dims
 from pymc.model import modelcontext
 from pymc.variational.minibatch_rv import MinibatchRandomVariable
 from pytensor.compile.sharedvalue import SharedVariable
-from pytensor.graph.basic import Variable
 from pytensor.tensor import TensorConstant, TensorVariable
 
 from pymc_geodesic.distributions.base import (
@@ -27,98 +24,15 @@ from pymc_geodesic.distributions.base import (
     on_support,
     with_signature,
 )
-from pymc_geodesic.distributions.validation import as_float_tensor, constant_value, finite_value
+from pymc_geodesic.distributions.probability_vectors import (
+    check_probability_vectors,
+    from_logs,
+    log_entries,
+    sums_to_one,
+)
+from pymc_geodesic.distributions.validation import as_float_tensor, constant_value
 
 __all__ = ["SymmetricDirichlet", "SymmetricDirichletRV", "known_concentration"]
-
-
-# Largest difference of a sum from 1. It is far above the rounding of sums of 1e6 entries and far
-# below any deliberate scaling, in double and in single precision.
-SUM_TOLERANCE = {"float64": 1e-6, "float32": 1e-4}
-
-
-def _check_probability_vectors(x: Any, argument: str, owner: str) -> None:
-    """Raise an error if ``x`` is known and not in the interior of a simplex in its last axis.
-
-    Parameters
-    ----------
-    x : tensor_like
-        Array, list or tensor. Symbolic tensors other than constants pass.
-    argument, owner : str
-        Names of the argument and the distribution in the message.
-
-    Raises
-    ------
-    ValueError
-        When ``x`` has no axis, its last axis has length 1, a value is missing, infinite or not
-        positive, or a sum differs from 1 by more than 1e-6 (1e-4 in single precision).
-
-    Examples
-    --------
-    >>> check_probability_vectors([0.2, 0.8], "observed", "SymmetricDirichlet")
-    """
-    static_shape = x.type.shape if isinstance(x, Variable) else np.shape(x)
-    if len(static_shape) == 0:
-        raise ValueError(
-            f"`{owner}` expected probability vectors in the last axis of `{argument}`, got a "
-            f"scalar. Pass `{argument}` with two or more elements in the last axis."
-        )
-    if static_shape[-1] is not None and static_shape[-1] < 2:
-        raise ValueError(
-            f"`{owner}` expected probability vectors of two or more elements in the last axis of "
-            f"`{argument}`, got length {static_shape[-1]}. A single probability is always 1: "
-            "leave it out, or pass both it and its complement."
-        )
-    value = finite_value(x, argument, owner, expected="probability vectors in the last axis")
-    if value is None:
-        return
-    dtype = getattr(x, "dtype", None)
-    tolerance = SUM_TOLERANCE.get(str(dtype), SUM_TOLERANCE["float64"])
-    totals = value.sum(axis=-1, dtype="float64")
-    if np.any(value < 0) or np.any(np.abs(totals - 1.0) > tolerance):
-        raise ValueError(
-            f"`{owner}` expected positive entries that sum to 1 in the last axis of `{argument}`, "
-            f"got a smallest entry of {value.min():.6g} and sums in [{totals.min():.6g}, "
-            f"{totals.max():.6g}]. If these are counts or weights, divide them by their sum: "
-            f"`{argument} / np.sum({argument}, axis=-1, keepdims=True)`."
-        )
-    if np.any(value == 0):
-        raise ValueError(
-            f"`{owner}` expected positive entries in the last axis of `{argument}`, got "
-            f"{np.count_nonzero(value == 0)} exact zeros, where the log density is infinite. "
-            "Replace them by a value below the precision of your measurements and divide by the "
-            "sum, or model the underlying counts with `pm.Multinomial`."
-        )
-
-
-def _log_entries(value: TensorVariable) -> tuple[TensorVariable, TensorVariable]:
-    """Return ``log(value)``, and whether it is finite throughout the last axis.
-
-    PyTensor turns the log of a softmax into a difference of logs. Entries of a transformed variable
-    may therefore underflow to 0 in a sampler and keep a finite log, so the log is tested and not
-    ``value``.
-    """
-    log_value = pt.log(value)
-    # Also False where `value` is negative, as comparisons with NaN are.
-    finite = pt.all(log_value > -np.inf, axis=-1)
-    return log_value, finite
-
-
-def _sums_to_one(value):
-    """Return whether an array or tensor sums to 1 along its last axis, within the tolerance."""
-    tolerance = SUM_TOLERANCE.get(str(value.dtype), SUM_TOLERANCE["float64"])
-    return abs(value.sum(axis=-1) - 1.0) <= np.asarray(tolerance, dtype=value.dtype)
-
-
-def _from_logs(logs: TensorVariable) -> TensorVariable:
-    r"""Return :math:`e^{l_i} / \sum_j e^{l_j}`, no entry below the smallest normal number.
-
-    Smaller entries are raised to it (2.2e-308 in double precision), so that their logs are
-    finite. The sum changes by at most K times this, which rounding absorbs.
-    """
-    weights = pt.exp(logs - logs.max(axis=-1, keepdims=True))
-    floor = np.finfo(logs.dtype).tiny
-    return pt.maximum(weights / weights.sum(axis=-1, keepdims=True), floor)
 
 
 class SymmetricDirichletRV(RandomGraph):
@@ -137,7 +51,7 @@ class SymmetricDirichletRV(RandomGraph):
             concentration + 1.0, 1.0, size=shape, rng=rng, return_next_rng=True
         )
         next_rng, waiting = pm.Exponential.dist(1.0, size=shape, rng=next_rng, return_next_rng=True)
-        draws = _from_logs(pt.log(gamma) - waiting / concentration)
+        draws = from_logs(pt.log(gamma) - waiting / concentration)
         return next_rng, draws
 
 
@@ -228,7 +142,7 @@ class SymmetricDirichlet(ChecksObserved, WithLength, SimplexContinuous):
 
     rv_type = SymmetricDirichletRV
     rv_op = SymmetricDirichletRV.rv_op
-    check_observed = staticmethod(_check_probability_vectors)
+    check_observed = staticmethod(check_probability_vectors)
 
     def __new__(cls, name: str, *args, dims=None, **kwargs) -> TensorVariable:
         """Add the variable to the model on the context stack."""
@@ -273,11 +187,11 @@ class SymmetricDirichlet(ChecksObserved, WithLength, SimplexContinuous):
             + (n - 1.0) * pt.log(alpha)
             - pt.log(n)
         )
-        log_value, positive = _log_entries(value)
+        log_value, positive = log_entries(value)
         res = log_normalizer + (alpha - 1.0) * log_value.sum(axis=-1)
         uniform = pt.eq(alpha, 1.0) & pt.all(value >= 0, axis=-1)
         res = pt.switch(positive, res, pt.switch(uniform, log_normalizer, -np.inf))
-        res = on_support(res, value, _sums_to_one)
+        res = on_support(res, value, sums_to_one)
         return check_parameters(res, alpha > 0, msg="alpha > 0")
 
 

@@ -31,6 +31,7 @@ ON_SPHERES = {
 }
 ON_SIMPLEXES = {
     "symmetric_dirichlet": lambda: pmg.SymmetricDirichlet.dist(0.7, shape=(2, 3)),
+    "logistic_normal": lambda: pmg.LogisticNormal.dist(np.zeros(2), cov=np.eye(2)),
 }
 CASES = [
     *((make, GOOD_DIRECTIONS) for make in ON_SPHERES.values()),
