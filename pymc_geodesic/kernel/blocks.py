@@ -239,8 +239,7 @@ class _ScalarBlock:
 def _joined_variable(variables: Sequence[SampledVariable]) -> MovedVariable:
     if len(variables) == 1:
         return variables[0]
-    names = ", ".join(variable.name for variable in variables)
-    dtype = variables[0].position.dtype
+    names, dtype = ", ".join(v.name for v in variables), variables[0].position.dtype
     position = tensor("scalars", dtype=dtype, shape=(len(variables), 1))
     return _ScalarBlock(names, position, Scalars())
 
@@ -258,6 +257,7 @@ class JoinedPotential:
 
     def __init__(self, potential: PotentialEnergy, blocks: Blocks) -> None:
         self._potential, self._blocks = potential, blocks
+        self.is_standardised = potential.is_standardised
         self.variables = [_joined_variable(part) for part in blocks.cut(potential.variables)]
         self.manifold = Product(
             [variable.manifold for variable in self.variables],
@@ -277,14 +277,22 @@ class JoinedPotential:
 
     def energy_and_gradient(self, position: Point, indices: Sequence[Array]) -> tuple[Array, Point]:
         """U and dU/dx."""
-        energy, gradient = self._potential.energy_and_gradient(
-            self._blocks.split(position), indices
-        )
+        apart = self._blocks.split(position)
+        energy, gradient = self._potential.energy_and_gradient(apart, indices)
         return energy, self._blocks.join(gradient)
 
     def values(self, position: Point) -> Point:
         """Map a point to PyMC's values."""
         return self._blocks.join(self._potential.values(self._blocks.split(position)))
+
+    def natural(self, position: Point) -> Point:
+        """Return the coordinates on which rows depend as the model is written."""
+        return self._blocks.join(self._potential.natural(self._blocks.split(position)))
+
+    def carried(self, vectors: Point, center: Point, position: Point | None) -> Point:
+        """Carry gradients from a center to a position."""
+        split, to = self._blocks.split, position and self._blocks.split(position)
+        return self._blocks.join(self._potential.carried(split(vectors), split(center), to))
 
 
 def joined(potential: PotentialEnergy, blocks: Blocks) -> PotentialEnergy:

@@ -89,7 +89,12 @@ def geometry(potential: Potential) -> dict[str, Any]:
     """Return the functions of the manifold, by the names that they have in a host gradient."""
     values, points = [x.value for x in potential.variables], potential.positions
     manifold = ArrayManifold(potential.manifold)
-    return {
+    found = {}
+    if potential.is_standardised:
+        vectors, center = (tuple(x.type() for x in points) for _ in range(2))
+        graphs = potential.carried(vectors, center, points)
+        found["carried"] = Interpreted([*vectors, *center, *points], graphs)
+    return found | {
         "representatives": Representatives(potential.manifold),
         "to_points": Interpreted(values, as_points(potential.variables, values)),
         "to_values": Interpreted(points, potential.values(points)),

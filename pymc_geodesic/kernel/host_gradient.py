@@ -32,15 +32,8 @@ CHUNK = 10_000
 # Rows on which curvature is measured and the search for a mode begins.
 SUBSAMPLE = 10_000
 FUNCTIONS = (
-    "_evaluate",
-    "_evaluate_weighted",
-    "to_points",
-    "to_values",
-    "project",
-    "random_point",
-    "to_tangent",
-    "geodesic",
-    "representatives",
+    *("_evaluate", "_evaluate_weighted", "to_points", "to_values", "carried", "project"),
+    *("random_point", "to_tangent", "geodesic", "representatives"),
 )
 
 PARTITION_SUM, PARTITION_ROWS = "partition_sum", "partition_rows"
@@ -97,6 +90,7 @@ class HostGradient:
     representatives: Representatives
     to_points: Callable[..., list[np.ndarray]]
     to_values: Callable[..., list[np.ndarray]]
+    carried: Callable[..., list[np.ndarray]] | None = None
     project: Callable[..., list[np.ndarray]]
     random_point: Callable[..., list[np.ndarray]]
     to_tangent: Callable[..., list[np.ndarray]]

@@ -240,6 +240,19 @@ class PotentialEnergy(Protocol):
         """U and dU/dx."""
         ...
 
+    @property
+    def is_standardised(self) -> bool:
+        """Whether the coordinates of some effects are not those on which rows depend."""
+        ...
+
+    def natural(self, position: Point) -> Point:
+        """Return the coordinates on which rows depend as the model is written."""
+        ...
+
+    def carried(self, vectors: Point, center: Point, position: Point | None) -> Point:
+        """Carry gradients from a center to a position."""
+        ...
+
 
 # Entries of a point up to which its noise is a matrix, which is decomposed in each transition: 3
 # entries take 5 microseconds, 32 take 150.

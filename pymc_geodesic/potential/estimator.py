@@ -126,7 +126,9 @@ class ControlVariateEstimator(MinibatchEstimator):
 
     It is unbiased for every center. Its noise is that of the change of the gradient from c to x,
     which shrinks with the posterior as the data grow. On a manifold the estimate is formed in the
-    embedding and projected at x, like any gradient.
+    embedding and projected at x, like any gradient. Gradients at the center are taken by PyMC's
+    values of effects that move in coordinates of their own: a row does not change by what these
+    are divided by.
 
     Baker, J., Fearnhead, P., Fox, E. B. and Nemeth, C. (2019). Control variates for stochastic
     gradient MCMC. Statistics and Computing 29.
@@ -154,6 +156,10 @@ class ControlVariateEstimator(MinibatchEstimator):
         align = self.potential.manifold.align
         at_center = align(self._at_center, self.center, position)
         whole_gradient = align(self.center_gradient, self.center, position)
+        if self.potential.is_standardised:
+            carried = self.potential.carried
+            at_center = carried(at_center, self.center, position)
+            whole_gradient = carried(whole_gradient, self.center, position)
         terms = zip(
             self.potential.gradient(position, self.indices, width=self.width),
             at_center,
@@ -165,9 +171,15 @@ class ControlVariateEstimator(MinibatchEstimator):
 
     def energy_change(self, start: Point, end: Point) -> Array:
         """Correct the change by that of the energy's linear part at the center."""
-        terms = zip(start, end, self._at_center, self.center_gradient, strict=True)
+        change = super().energy_change(start, end)
+        at_center, whole_gradient = self._at_center, self.center_gradient
+        if self.potential.is_standardised:
+            start, end = self.potential.natural(start), self.potential.natural(end)
+            at_center = self.potential.carried(at_center, self.center, None)
+            whole_gradient = self.potential.carried(whole_gradient, self.center, None)
+        terms = zip(start, end, at_center, whole_gradient, strict=True)
         linear = sum(((whole - there) * (b - a)).sum() for a, b, there, whole in terms)
-        return super().energy_change(start, end) + linear
+        return change + linear
 
     @cached_property
     def _at_center(self) -> tuple[Array, ...]:

@@ -28,6 +28,7 @@ from pytensor.tensor.type_other import NoneTypeT
 
 from pymc_geodesic.distributions.base import local_remove_support_test
 from pymc_geodesic.graph_inputs import graph_input, shared_number
+from pymc_geodesic.potential.centering import outside
 from pymc_geodesic.potential.row_starts import local_start
 from pymc_geodesic.potential.stream import Source
 from pymc_geodesic.potential.variables import SampledVariable
@@ -96,8 +97,11 @@ class LogDensity:
             terms[i] = terms[i] * (size / terms[i].shape[0])
         terms = self._at_positions([*terms, *self._with_values(self._potentials)])
         volumes = [variable.manifold.log_volume(variable.position) for variable in self.variables]
-        moved = [v for v in self.variables if v.log_ratio is not None]
-        volumes += [-pt.broadcast_to(self._log_ratio(v), v.shape) for v in moved]
+        moved = {v: v.coordinate.log_ratio for v in self.variables if v.coordinate is not None}
+        ratios = clone_replace(
+            list(moved.values()), replace=self._flat_values(), rebuild_strict=False
+        )
+        volumes += [-pt.broadcast_to(x, v.shape) for v, x in zip(moved, ratios, strict=True)]
         return terms + [term for term in volumes if term is not None]
 
     def term_of(self, rv: TensorVariable) -> TensorVariable:
@@ -136,20 +140,17 @@ class LogDensity:
         )
 
     def _at_positions(self, graphs: list[TensorVariable]) -> list[TensorVariable]:
-        replacements = {self._embedded[v.rv]: self._point_of(v) for v in self.variables}
+        replacements = self._flat_values() | {
+            self._embedded[v.rv]: v.manifold.unembed(v.position)
+            for v in self.variables
+            if not v.is_flat
+        }
         return clone_replace(graphs, replace=replacements, rebuild_strict=False)
 
-    def _point_of(self, variable: SampledVariable) -> TensorVariable:
-        """Return what stands for a variable: a point of its manifold, or PyMC's value."""
-        if not variable.is_flat:
-            return variable.manifold.unembed(variable.position)
-        if variable.log_ratio is None:
-            return variable.position
-        return variable.position * pt.exp(-self._log_ratio(variable))
-
-    def _log_ratio(self, variable: SampledVariable) -> TensorVariable:
-        positions = {v.value: v.position for v in self.variables if v.is_flat}
-        return clone_replace(variable.log_ratio, replace=positions, rebuild_strict=False)
+    def _flat_values(self) -> dict[TensorVariable, TensorVariable]:
+        """Return PyMC's values of flat variables as functions of positions."""
+        flat = [v for v in self.variables if v.is_flat]
+        return outside(flat, [v.position for v in flat])
 
 
 def _unscaled(rv: TensorVariable) -> TensorVariable:

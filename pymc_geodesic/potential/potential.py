@@ -20,11 +20,11 @@ from pytensor.tensor import TensorVariable
 
 from pymc_geodesic.graph_inputs import graph_input
 from pymc_geodesic.manifolds import Point, Product
+from pymc_geodesic.potential.centering import carried, coordinates_of, natural
 from pymc_geodesic.potential.components import mixtures_in, with_shares
 from pymc_geodesic.potential.estimate import Width
 from pymc_geodesic.potential.local import LocalPotential, require_rows_of_batches, sizes_of
 from pymc_geodesic.potential.log_density import LogDensity, without_checks
-from pymc_geodesic.potential.scaled_products import log_ratios
 from pymc_geodesic.potential.stacking import with_softmax_gradients
 from pymc_geodesic.potential.stream import Source, find_sources
 from pymc_geodesic.potential.terms import (
@@ -59,14 +59,14 @@ class Potential:
     data : mapping of str to iterable, optional
         Loaders of batches for some ``pm.Data`` of the model, by name.
     local : sequence of TensorVariable
-        Value variables that belong to the rows of a batch. The gradient is averaged over several
-        draws of them, which are inputs.
+        Value variables of the rows of a batch; gradients are averaged over several draws of them.
     centering : mapping of str to ndarray, optional
-        Exponents a for variables z that enter the model only through their product with a scale s,
-        see ``scaled_products``. They move in the coordinates :math:`z s^a`.
+        Exponents of effects and of factors of products; see ``centering``.
 
     Attributes
     ----------
+    is_standardised : bool
+        Whether the coordinates of some effects are not those on which rows depend.
     conditioned_values : list of TensorVariable
         Value variables of the model that other steps sample.
     local : LocalPotential or None
@@ -80,8 +80,7 @@ class Potential:
     latents : tuple of TensorVariable
         Inputs for the draws of the local variables, then for the expectations.
     row_weights : tuple of TensorVariable
-        Inputs for the factors of rows that are :meth:`weighted`, or for their :meth:`shared_out`
-        components; else empty.
+        Factors of rows that are :meth:`weighted`, or their :meth:`shared_out` components.
     functions : object, optional
         What its kernels have made of it, and share.
 
@@ -110,8 +109,9 @@ class Potential:
             values,
             initial_point=initial_point,
             coordinates=coordinates or {},
-            log_ratios=log_ratios(model, values, centering or {}),
+            moved=coordinates_of(model, values, centering or {}),
         )
+        self.is_standardised = any(not variable.is_natural for variable in self.variables)
         local_variables = sampled_variables(
             model, local, initial_point=initial_point, coordinates={}
         )
@@ -181,6 +181,14 @@ class Potential:
     def values(self, position: Point) -> Point:
         """Map a point to PyMC's values."""
         return as_values(self.variables, position)
+
+    def natural(self, position: Point) -> Point:
+        """Return the coordinates on which rows depend as the model is written."""
+        return natural(self.variables, position)
+
+    def carried(self, vectors: Point, center: Point, position: Point | None) -> Point:
+        """Carry gradients from a center to a position; see ``centering``."""
+        return carried(self.variables, vectors, center=center, position=position)
 
     def scores(
         self, position: Point, indices: Sequence[TensorVariable], *, width: Width

@@ -29,10 +29,9 @@ from pytensor.tensor.random.basic import NormalRV
 from pytensor.tensor.random.op import RandomVariable
 from pytensor.tensor.subtensor import AdvancedSubtensor, Subtensor
 
-from pymc_geodesic.graph_inputs import shared_number
 from pymc_geodesic.potential.variables import manifold_in
 
-__all__ = ["ScaledProduct", "log_ratios", "scaled_products"]
+__all__ = ["ScaledProduct", "is_random", "log_of", "scaled_products"]
 
 Clients = Mapping[Variable, Sequence[Apply]]
 
@@ -100,41 +99,11 @@ def scaled_products(model: Model, values: Sequence[TensorVariable]) -> dict[str,
     known = set(sampled) - set(products)
     found = {}
     for rv, log_scale in products.items():
-        others = {x for x in ancestors([log_scale]) if _is_random(x, model)}
+        others = {x for x in ancestors([log_scale]) if is_random(x, model)}
         if others and others <= known:
             [graph] = model.replace_rvs_by_values([log_scale])
             found[rv.name] = ScaledProduct(graph, np.asarray(_parameters(rv)[1], float))
     return found
-
-
-def log_ratios(
-    model: Model, values: Sequence[TensorVariable], exponents: Mapping[str, np.ndarray]
-) -> dict[str, TensorVariable]:
-    r"""Return :math:`a \log s` for variables whose coordinate is :math:`z s^a`, by their names.
-
-    Parameters
-    ----------
-    model : pymc.Model
-        The model.
-    values : sequence of TensorVariable
-        Value variables that are sampled.
-    exponents : mapping of str to ndarray
-        :math:`a` for each entry of some variables that :func:`scaled_products` finds.
-
-    Returns
-    -------
-    dict of str to TensorVariable
-        Functions of PyMC's values of other variables; each broadcasts to its own.
-    """
-    if not exponents:
-        return {}
-    found = scaled_products(model, values)
-    # Exponents are measured. As inputs they leave the graph unchanged for other data.
-    return {
-        name: shared_number(np.asarray(a, model[name].dtype), name=f"{name}_exponent")
-        * found[name].log_scale
-        for name, a in exponents.items()
-    }
 
 
 def _is_normal(model: Model, rv: TensorVariable) -> bool:
@@ -181,35 +150,35 @@ def _factors(rv: TensorVariable, clients: Clients) -> list[TensorVariable]:
 def _log_scale(rv: TensorVariable, clients: Clients, model: Model) -> TensorVariable | None:
     """Return the logarithm of what a variable is multiplied by, as far as it is positive."""
     # The change of coordinates is exact with some of the factors, too.
-    of_factors = (_log_of(factor, model) for factor in _factors(rv, clients))
+    of_factors = (log_of(factor, model) for factor in _factors(rv, clients))
     logs = [log for log in of_factors if log is not None]
     return pt.add(*logs) if len(logs) > 1 else next(iter(logs), None)
 
 
-def _log_of(graph: TensorVariable, model: Model) -> TensorVariable | None:
+def log_of(graph: TensorVariable, model: Model) -> TensorVariable | None:
     """Return the logarithm of what is known to be positive, else None.
 
     That of a product is a sum, so that it is finite where the product is too small for a number.
     """
     node = graph.owner
-    if not any(_is_random(x, model) for x in ancestors([graph])):
+    if not any(is_random(x, model) for x in ancestors([graph])):
         [value] = constant_fold([graph], raise_not_constant=False)
         return pt.log(graph) if isinstance(value, np.ndarray) and np.all(value > 0) else None
-    if _is_random(graph, model):
+    if is_random(graph, model):
         return pt.log(graph) if _is_positive(graph, model) else None
     if _is_elemwise(node, ps.Exp):
         return node.inputs[0]
     if _is_elemwise(node, *POSITIVE):
         return pt.log(graph)
     if isinstance(node.op, (Prod, *MOVES)):
-        log = _log_of(node.inputs[0], model)
+        log = log_of(node.inputs[0], model)
         if log is None:
             return None
         is_product = isinstance(node.op, Prod)
         return log.sum(axis=node.op.axis) if is_product else node.op(log, *node.inputs[1:])
     if not isinstance(node.op, (Elemwise, *SUMS)):
         return None
-    return _log_of_function(node, [_log_of(x, model) for x in node.inputs])
+    return _log_of_function(node, [log_of(x, model) for x in node.inputs])
 
 
 def _is_positive(rv: TensorVariable, model: Model) -> bool:
@@ -248,6 +217,7 @@ def _is_elemwise(node: Apply, *kinds: type) -> bool:
     return isinstance(node.op, Elemwise) and isinstance(node.op.scalar_op, kinds)
 
 
-def _is_random(x: Variable, model: Model) -> bool:
+def is_random(x: Variable, model: Model) -> bool:
+    """Whether a variable of a graph is random."""
     drawn = x.owner is not None and isinstance(x.owner.op, RandomVariable)
     return drawn or x in model.rvs_to_transforms

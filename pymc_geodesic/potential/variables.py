@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytensor
@@ -40,6 +40,23 @@ Coordinates = Mapping[Any, Manifold]
 """Other manifolds to move variables on, by the class of their own manifold or by their name."""
 
 
+class Coordinate(NamedTuple):
+    """The coordinate ``(value - shift) * exp(log_ratio)`` of a flat variable.
+
+    Attributes
+    ----------
+    shift, log_ratio : TensorVariable
+        Functions of PyMC's values of other flat variables; they broadcast to the variable.
+    is_natural : bool
+        Whether rows of the data depend on the coordinate as the model is written, and not on
+        PyMC's value.
+    """
+
+    shift: TensorVariable
+    log_ratio: TensorVariable
+    is_natural: bool
+
+
 @dataclass(frozen=True)
 class SampledVariable:
     """One free random variable with its manifold.
@@ -54,9 +71,8 @@ class SampledVariable:
         PyMC's transform from the random variable to its value.
     position : TensorVariable
         Placeholder for the point of the embedding, of known shape.
-    log_ratio : TensorVariable or None
-        Logarithm of the ratio of the position of a flat variable to its value, as a function of
-        PyMC's values of other flat variables.
+    coordinate : Coordinate or None
+        How the position of a flat variable depends on its value, if they are not the same.
     """
 
     rv: TensorVariable
@@ -64,7 +80,7 @@ class SampledVariable:
     manifold: Manifold
     transform: Transform | None
     position: TensorVariable
-    log_ratio: TensorVariable | None = None
+    coordinate: Coordinate | None = None
 
     @property
     def name(self) -> str:
@@ -80,6 +96,11 @@ class SampledVariable:
     def is_flat(self) -> bool:
         """Whether the variable is moved in PyMC's own unconstrained coordinates."""
         return self.manifold.is_flat
+
+    @property
+    def is_natural(self) -> bool:
+        """Whether rows depend on its coordinate as the model is written."""
+        return self.coordinate is None or self.coordinate.is_natural
 
     def check(self, value: np.ndarray) -> str | None:
         """Return why PyMC's value is not on the manifold, as a sentence, or None.
@@ -206,11 +227,11 @@ def sampled_variables(
     *,
     initial_point: Mapping[str, Any],
     coordinates: Coordinates,
-    log_ratios: Mapping[str, TensorVariable] | None = None,
+    moved: Mapping[str, Coordinate] | None = None,
 ) -> tuple[SampledVariable, ...]:
     """Describe the variables with the given value variables, in this order.
 
-    Flat variables with ``log_ratios`` move in other coordinates, see :class:`SampledVariable`.
+    Flat variables that are ``moved`` have other coordinates, see :class:`Coordinate`.
 
     Raises
     ------
@@ -231,8 +252,8 @@ def sampled_variables(
         shape = _position_shape(model, rv, manifold, np.shape(initial_point[value.name]))
         _require_points(rv.name, manifold, shape)
         position = graph_input(f"{rv.name}_position", dtype=value.dtype, shape=shape)
-        transform, log_ratio = model.rvs_to_transforms[rv], (log_ratios or {}).get(rv.name)
-        variables.append(SampledVariable(rv, value, manifold, transform, position, log_ratio))
+        transform, coordinate = model.rvs_to_transforms[rv], (moved or {}).get(rv.name)
+        variables.append(SampledVariable(rv, value, manifold, transform, position, coordinate))
     return tuple(variables)
 
 

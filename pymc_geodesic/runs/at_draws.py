@@ -9,7 +9,6 @@ import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
-import pytensor.tensor as pt
 import xarray as xr
 
 from pymc.model import Model
@@ -20,6 +19,7 @@ from pytensor.tensor import TensorVariable
 from pymc_geodesic.graph_inputs import graph_input
 from pymc_geodesic.kernel.interpreted import Interpreted, with_batch_axis
 from pymc_geodesic.potential import Potential
+from pymc_geodesic.potential.centering import inside, outside
 from pymc_geodesic.potential.variables import SampledVariable, as_values
 from pymc_geodesic.sampling.run import Arrays
 
@@ -175,17 +175,10 @@ class PointMaps:
         self._free = sorted(free, key=lambda rv: self._names.index(model.rvs_to_values[rv].name))
         self._model = model
         values = [variable.value for variable in self.variables]
-        ratios = [v.log_ratio for v in self.variables]
-        inside = [
-            x if ratio is None else x * pt.exp(ratio)
-            for x, ratio in zip(values, ratios, strict=True)
-        ]
-        outside = [
-            x if ratio is None else x * pt.exp(-ratio)
-            for x, ratio in zip(values, ratios, strict=True)
-        ]
+        outer = outside(self.variables, values)
         positions = [variable.position for variable in self.variables]
-        self._inside, self._outside = _many(values, inside), _many(values, outside)
+        self._inside = _many(values, inside(self.variables, values))
+        self._outside = _many(values, [outer[value] for value in values])
         points = [v.to_position(x) for v, x in zip(self.variables, values, strict=True)]
         self._to_points = _many(values, points)
         self._to_values = _many(positions, as_values(potential.variables, tuple(positions)))

@@ -138,13 +138,19 @@ class GradientsAt:
         gradient, rng = self.gradient, np.random.default_rng(SEED)
         rows = [gradient.rows(rng, n_rows) for _ in each]
         here, there = gradient.many(each, rows), gradient.many([center] * len(each), rows)
-        changes = [
-            [a - b for a, b in zip(x.gradient, y.gradient, strict=True)]
-            for x, y in zip(here, there, strict=True)
-        ]
-        columns = zip(*changes, strict=True)
         whole = gradient.whole(center).gradient
-        return [np.array(x) + at for x, at in zip(columns, whole, strict=True)]
+        # The negative change of the center's gradient to that of all rows.
+        moves = [[b - c for b, c in zip(y.gradient, whole, strict=True)] for y in there]
+        if gradient.carried is not None:
+            moves = [
+                gradient.carried(*move, *center, *point)
+                for move, point in zip(moves, each, strict=True)
+            ]
+        changes = [
+            [a - b for a, b in zip(x.gradient, move, strict=True)]
+            for x, move in zip(here, moves, strict=True)
+        ]
+        return [np.array(x) for x in zip(*changes, strict=True)]
 
     def _center(self, everywhere: list[np.ndarray]) -> list[np.ndarray]:
         """Return the mean of flat variables, and of others the draw nearest to it."""

@@ -13,11 +13,13 @@ import math
 import numpy as np
 
 from pymc.model import Model
+from pytensor.graph.traversal import ancestors
 
 from pymc_geodesic.algorithms.algorithm import Algorithm
 from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.kernel.interpreted import Interpreted
 from pymc_geodesic.kernel.jax.processes import has_computed
+from pymc_geodesic.potential.centered_effects import centered_effects
 from pymc_geodesic.potential.scaled_products import scaled_products
 from pymc_geodesic.potential.stream import StreamSource
 from pymc_geodesic.sampling.inputs import BatchOptions, can_halve
@@ -27,6 +29,7 @@ from pymc_geodesic.sampling.tuning_options import TuningOptions, tuned_form
 from pymc_geodesic.tuning.centering import centering_exponents
 from pymc_geodesic.tuning.starts import default_start, is_default
 from pymc_geodesic.tuning.tangent import takes_tangent_mass, tangent_masses
+from pymc_geodesic.tuning.weak_effects import WeakEffects, centered_shares
 
 __all__ = ["in_suitable_coordinates", "in_tangent_coordinates"]
 
@@ -106,9 +109,9 @@ def in_suitable_coordinates(
 def _in_centered_coordinates(
     problem: Problem, model: Model, gradient: HostGradient, *, can_balance: bool
 ) -> tuple[Problem, HostGradient]:
-    """Return the problem with partially centred coordinates for the products that need them.
+    """Return the problem with effects of groups in the coordinates that their data ask for.
 
-    It is returned as it is if it has no such products, and where they cannot be measured before
+    It is returned as it is if it has no such effects, and where they cannot be measured before
     chains begin: there are variables of other steps or of the rows of a batch, or the data come
     from a loader.
 
@@ -121,7 +124,7 @@ def _in_centered_coordinates(
     gradient : HostGradient
         Gradients of the problem on the host.
     can_balance : bool
-        Whether halves of batches can balance noise that changes from place to place. In these
+        Whether halves of batches can balance noise that changes from place to place. In centred
         coordinates it does with every scale that is not well known, and only products with scales
         that many entries share are moved without it: a friction for every entry made others
         too narrow by a third.
@@ -135,13 +138,36 @@ def _in_centered_coordinates(
     streams = any(isinstance(source, StreamSource) for source in potential.sources)
     if streams or potential.conditioned or not potential.sources:
         return problem, gradient
+    weak = _weak_effects(problem, model, gradient)
+    products, is_nonsmooth = _products(problem, model, gradient, can_balance=can_balance)
+    if not weak and not products:
+        return problem, gradient
+    for name in products:
+        log.info(
+            f"{problem.name} found that the data determine `{name}` times its scale better "
+            f"than `{name}`. It moves the products and returns `{name}`."
+        )
+    for name in weak:
+        log.info(
+            f"{problem.name} found that the data say little of `{name}` and of its standard "
+            f"deviation. It moves standardised entries and returns `{name}`."
+        )
+    problem = problem.with_centering(products | weak, is_nonsmooth=is_nonsmooth)
+    return problem, HostGradient(problem.potential)
+
+
+def _products(
+    problem: Problem, model: Model, gradient: HostGradient, *, can_balance: bool
+) -> tuple[dict[str, np.ndarray], bool]:
+    """Return how far products with a scale are centred, and whether noise may then be uneven."""
+    potential = problem.potential
     values = [variable.value for variable in potential.variables]
     sizes = {variable.name: math.prod(variable.shape) for variable in potential.variables}
     found_products = scaled_products(model, values)
     known = {name for name, x in found_products.items() if x.has_one_scale and sizes[name] >= MANY}
     products = {name: x for name, x in found_products.items() if can_balance or name in known}
     if not products:
-        return problem, gradient
+        return {}, False
     names = list(sizes)
     # Thousands of gradients, for which an interpreter takes longer than workers of PyMC that begin
     # anew because JAX has computed before them.
@@ -153,13 +179,23 @@ def _in_centered_coordinates(
         log_scales=Interpreted(values, [x.log_scale for x in products.values()]),
         rng=np.random.default_rng(SEED),
     )
-    if not found:
-        return problem, gradient
-    for i in found:
-        log.info(
-            f"{problem.name} found that the data determine `{names[i]}` times its scale better "
-            f"than `{names[i]}`. It moves the products and returns `{names[i]}`."
-        )
     exponents = {names[i]: a for i, a in found.items()}
-    problem = problem.with_centering(exponents, is_nonsmooth=not exponents.keys() <= known)
-    return problem, HostGradient(problem.potential)
+    return exponents, not exponents.keys() <= known
+
+
+def _weak_effects(problem: Problem, model: Model, gradient: HostGradient) -> dict[str, np.ndarray]:
+    """Return how far effects stay centred, for those of which data say little."""
+    variables = problem.potential.variables
+    values = [variable.value for variable in variables]
+    names = [variable.name for variable in variables]
+    effects = []
+    for name, effect in centered_effects(model, values).items():
+        behind = set(ancestors([effect.log_scale]))
+        parents = {i for i, value in enumerate(values) if value in behind}
+        moments = Interpreted(values, [effect.mean, effect.log_scale])
+        effects.append(WeakEffects(names.index(name), parents, moments))
+    if not effects:
+        return {}
+    start = problem.position_of(problem.start)
+    found = centered_shares(gradient, start, effects, rng=np.random.default_rng(SEED))
+    return {names[i]: share for i, share in found.items()}

@@ -7,10 +7,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import pytensor.tensor as pt
 
 from pymc_geodesic.kernel.interpreted import Interpreted
 from pymc_geodesic.potential import Potential
+from pymc_geodesic.potential.centering import inside, outside
 
 __all__ = ["CenteredValues"]
 
@@ -25,25 +25,24 @@ class CenteredValues:
     """
 
     def __init__(self, potential: Potential) -> None:
-        moved = [(i, v) for i, v in enumerate(potential.variables) if v.log_ratio is not None]
-        self._places = [i for i, _ in moved]
-        values = [variable.value for variable in potential.variables]
-        ratios = [pt.exp(variable.log_ratio) for _, variable in moved]
-        self._function = Interpreted(values, ratios)
+        variables = potential.variables
+        self._places = [i for i, v in enumerate(variables) if v.coordinate is not None]
+        values = [variable.value for variable in variables]
+        inner, outer = inside(variables, values), outside(variables, values)
+        self._inside = Interpreted(values, [inner[i] for i in self._places])
+        self._outside = Interpreted(values, [outer[values[i]] for i in self._places])
 
     def inside(self, values: Sequence[np.ndarray]) -> list[np.ndarray]:
         """Return the values of the sampler's coordinates for those of PyMC."""
-        return self._changed(values, np.multiply)
+        return self._changed(values, self._inside)
 
     def outside(self, values: Sequence[np.ndarray]) -> list[np.ndarray]:
         """Return PyMC's values for those of the sampler's coordinates."""
-        return self._changed(values, np.divide)
+        return self._changed(values, self._outside)
 
-    def _changed(self, values: Sequence[np.ndarray], change: np.ufunc) -> list[np.ndarray]:
+    def _changed(self, values: Sequence[np.ndarray], change: Interpreted) -> list[np.ndarray]:
         changed = list(values)
-        if not self._places:
-            return changed
-        # Ratios depend on other variables, whose values are the same inside and outside.
-        for i, ratio in zip(self._places, self._function(*values), strict=True):
-            changed[i] = np.asarray(change(values[i], ratio), values[i].dtype)
+        if self._places:
+            for i, x in zip(self._places, change(*values), strict=True):
+                changed[i] = np.asarray(x, values[i].dtype)
         return changed

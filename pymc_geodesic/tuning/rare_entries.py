@@ -156,6 +156,8 @@ def gradients_of_batches(
         return here, []
     nearest = gradient.representatives.of_point(center, point)
     there = [found.gradient for found in gradient.many([nearest] * n, rows)]
+    if gradient.carried is not None:
+        there = [gradient.carried(*one, *nearest, *point) for one in there]
     pairs = zip(here, there, strict=True)
     return here, [[a - b for a, b in zip(*pair, strict=True)] for pair in pairs]
 

@@ -114,7 +114,7 @@ def process(n_groups=0):
 def test_scales_that_are_hardly_known_need_halves(model, options, moved):
     with process(**model):
         problem = pmg.SGNHT(**options).sampler.problem
-    assert {v.name for v in problem.potential.variables if v.log_ratio is not None} == moved
+    assert {v.name for v in problem.potential.variables if v.coordinate is not None} == moved
     assert problem.is_nonsmooth == bool(moved)
 
 
@@ -189,3 +189,36 @@ def test_a_subsample_of_many_rows_does_not_look_like_running_off():
         own = np.random.default_rng(seed)
         assert not tuner.have_run_off(chain.tuning.found, near, own)
         assert tuner.have_run_off(chain.tuning.found, far, own)
+
+
+def test_a_factor_without_an_effect_is_sampled_standardised(caplog):
+    rng = np.random.default_rng(8)
+    group = np.repeat(np.arange(N_GROUPS), PER_GROUP)
+    y = rng.standard_normal(len(group))
+    with pm.Model() as model:
+        effect = pm.Normal("effect", 0.0, pm.HalfNormal("tau"), shape=N_GROUPS)
+        pm.Normal("y", effect[group], 1.0, observed=y)
+    with caplog.at_level(logging.INFO, logger="pymc"):
+        idata = pmg.sample(model=model, random_seed=1, progressbar=False)
+    assert any("It moves standardised entries" in record.message for record in caplog.records)
+    means = y.reshape(N_GROUPS, PER_GROUP).mean(axis=1)
+    log_tau = np.linspace(-16.0, 0.0, 4_000)
+    tau = np.exp(log_tau)[:, None]
+    width = tau**2 + 1 / PER_GROUP
+    log_density = log_tau - 0.5 * tau[:, 0] ** 2
+    log_density -= 0.5 * np.sum(means**2 / width + np.log(width), axis=1)
+    weight = np.exp(log_density - log_density.max())
+    weight /= weight.sum()
+    draws = np.log(idata.posterior["tau"])
+    for p in (0.05, 0.25, 0.5, 0.9):
+        quantile = log_tau[np.searchsorted(np.cumsum(weight), p)]
+        below = (draws < quantile).astype(float)
+        error = np.sqrt(p * (1 - p) / float(az.ess(below.values)))
+        assert abs(float(below.mean()) - p) < 4 * error + 0.01
+    precision = PER_GROUP + 1 / tau**2
+    center = PER_GROUP * means / precision
+    mean = weight @ center
+    sd = np.sqrt(weight @ (center**2 + 1 / precision) - mean**2)
+    effects = idata.posterior["effect"].values
+    assert np.max(np.abs(effects.mean(axis=(0, 1)) - mean) / sd) < 0.15
+    assert np.max(np.abs(effects.std(axis=(0, 1)) / sd - 1)) < 0.15

@@ -57,6 +57,7 @@ class PotentialOfArrays:
         self._potential, self._graphs = potential, graphs
         self._given = [*conditioned, *data]
         self.variables, self.manifold = potential.variables, potential.manifold
+        self.is_standardised = potential.is_standardised
 
     def energy(self, position: Point, indices: Sequence[Any]) -> Any:
         """U at a point, estimated from the rows ``indices`` of each source of minibatches."""
@@ -93,6 +94,20 @@ class PotentialOfArrays:
         if all(variable.manifold.is_flat for variable in self.variables):
             return position
         return tuple(self._call("values", self._potential.values, position))
+
+    def natural(self, position: Point) -> Point:
+        """Return the coordinates on which rows depend as the model is written."""
+        return tuple(self._call("natural", self._potential.natural, position))
+
+    def carried(self, vectors: Point, center: Point, position: Point | None) -> Point:
+        """Carry gradients from a center to a position."""
+        if position is None:
+
+            def freed(vectors, center):
+                return self._potential.carried(vectors, center, None)
+
+            return tuple(self._call("freed", freed, vectors, center))
+        return tuple(self._call("carried", self._potential.carried, vectors, center, position))
 
     def _widths(self, width: Width) -> tuple[Any, ...]:
         return width if isinstance(width, tuple) else (width,) * len(self.variables)

@@ -1,0 +1,240 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+r"""How much data say of centred effects, beside what their unknown deviation says.
+
+With the estimate :math:`\hat x_g` of an effect by its rows alone, and their information
+:math:`I_g`, the density of a deviation s that all effects of a factor share is
+
+.. math::
+
+    p(s) \propto \prod_g N(\hat x_g; m, s^2 + 1 / I_g),
+
+integrated over the mean m. The share of data in the precision of an effect is
+:math:`s^2 I_g / (s^2 I_g + 1)`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from pymc_geodesic.kernel.host_gradient import SUBSAMPLE, Evaluation, HostGradient
+from pymc_geodesic.mass.arrays import VariableMasses, joined
+from pymc_geodesic.tuning.center import MOST_WHOLE, descend
+from pymc_geodesic.tuning.centering import LEAST
+from pymc_geodesic.tuning.scales import Scales
+
+__all__ = ["WeakEffects", "centered_shares"]
+
+# Rows of a first look; of more if these are too few to tell.
+MORE = 10
+# Evaluations of the energy until effects fit the first rows; those of more rows are not far away.
+MOST_EVALUATIONS = 60
+# Quantile of the deviation at which data must determine effects, and the ratio of the opposite
+# quantile to it up to which the deviation is so well known that the widths of effects hardly vary.
+QUANTILE, KNOWN = 0.025, 3.0
+N_DEVIATIONS = 400
+# Half the distance over which gradients are compared, the number of comparisons that give a scale,
+# and the widest one.
+DISTANCE, N_PROBES, WIDEST = 1e-4, 3, 1.0
+
+
+class WeakEffects(NamedTuple):
+    """Centred effects of which data may say little.
+
+    Attributes
+    ----------
+    place : int
+        Place of the variable.
+    parents : set of int
+        Places of the variables that its deviation depends on.
+    moments : callable
+        Returns mean and logarithm of the deviation for PyMC's values.
+    """
+
+    place: int
+    parents: set[int]
+    moments: Callable[..., Sequence[np.ndarray]]
+
+
+def centered_shares(
+    gradient: HostGradient,
+    start: Sequence[np.ndarray],
+    effects: Sequence[WeakEffects],
+    *,
+    rng: np.random.Generator,
+) -> dict[int, np.ndarray]:
+    """Measure which effects data determine too little to be sampled centred.
+
+    Deviations keep the values of the start, and all else is fitted to some rows. If these leave
+    a deviation open, more rows are taken: to those of a subsample, an effect that is none looks
+    as large as the noise of its estimate.
+
+    Parameters
+    ----------
+    gradient : HostGradient
+        Energies and gradients, in the model's own coordinates.
+    start : sequence of ndarray
+        Where the fit begins.
+    effects : sequence of WeakEffects
+        Effects of factors.
+    rng : Generator
+        Draws rows and probes.
+
+    Returns
+    -------
+    dict of int to ndarray
+        The share of data for each effect of the factors of which they say too little.
+    """
+    held = set().union(*(one.parents for one in effects))
+    point, size, open_effects = list(start), SUBSAMPLE, list(effects)
+    while True:
+        rows = gradient.rows(rng, size)
+        pairs = zip(rows, gradient.n_rows, strict=True)
+        part = min((len(row) / n for row, n in pairs), default=1.0)
+        fit = _Fit(gradient, rows, is_whole=part == 1.0, held=held)
+        point = fit.at(point, rng, most=MOST_EVALUATIONS if size == SUBSAMPLE else MOST_WHOLE)
+        shares = {one.place: _share(fit, point, one, part, rng) for one in open_effects}
+        open_effects = [one for one in open_effects if shares[one.place] is not None]
+        if part == 1.0 or not open_effects:
+            return {i: share for i, share in shares.items() if share is not None}
+        size *= MORE
+
+
+class _Fit:
+    """Everything but the deviations, fitted to some rows."""
+
+    def __init__(
+        self,
+        gradient: HostGradient,
+        rows: Sequence[np.ndarray],
+        *,
+        is_whole: bool = False,
+        held: set[int] | None = None,
+    ) -> None:
+        self.gradient = gradient
+        self._rows, self._is_whole, self._held = rows, is_whole, held or set()
+
+    def evaluate(self, point: Sequence[np.ndarray]) -> Evaluation:
+        """Evaluate with the rows of the fit."""
+        if self._is_whole:
+            return self.gradient.whole(point)
+        return self.gradient(point, self._rows)
+
+    def at(
+        self, start: Sequence[np.ndarray], rng: np.random.Generator, *, most: int
+    ) -> list[np.ndarray]:
+        """Return where the energy is least, after at most so many evaluations."""
+
+        def evaluate(point: list[np.ndarray]) -> Evaluation:
+            found = self.evaluate(point)
+            slopes = enumerate(found.pulled_back)
+            kept = [np.zeros_like(x) if i in self._held else x for i, x in slopes]
+            return found._replace(pulled_back=kept)
+
+        mass = self._mass(start, rng)
+        return descend(evaluate, start, project=self.gradient.project, mass=mass, most=most).point
+
+    def _mass(self, point: Sequence[np.ndarray], rng: np.random.Generator) -> VariableMasses:
+        """Return a mass by the lengths of the rows of the matrix of second derivatives."""
+        curvatures, some = [], _Fit(self.gradient, [row[:SUBSAMPLE] for row in self._rows])
+        for i, x in enumerate(point):
+            squares = np.zeros(np.shape(x))
+            for _ in range(N_PROBES):
+                step = np.asarray(DISTANCE * rng.choice([-1.0, 1.0], np.shape(x)), x.dtype)
+                ahead, behind = _around(some.evaluate, point, i, step)
+                squares += ((ahead - behind) / (2 * DISTANCE)) ** 2 / N_PROBES
+            curvatures.append(np.sqrt(squares))
+        scales = Scales(self.gradient, point)
+        widths = (scales.averaged(joined(curvatures)) + WIDEST**-2) ** -0.5
+        return scales.mass(np.where(np.isfinite(widths), widths, WIDEST), point[0].dtype.name)
+
+
+def _share(
+    fit: _Fit,
+    point: Sequence[np.ndarray],
+    one: WeakEffects,
+    part: float,
+    rng: np.random.Generator,
+) -> np.ndarray | None:
+    """Return the share of data for each effect, or None if they may be sampled centred."""
+    values = fit.gradient.to_values(*point)
+    x = values[one.place].astype(float)
+    mean, log_scale = (np.asarray(a, float) for a in one.moments(*values))
+    own = np.ones(x.ndim - log_scale.ndim, int)
+    varies = np.array([*own, *log_scale.shape]) > 1
+    scale = np.broadcast_to(np.exp(log_scale), x.shape)
+    slope, bend = _derivatives(fit, point, one.place, scale, rng)
+    # Without the prior, as the rows of the fit alone have them.
+    information = part * np.maximum(bend - scale**-2.0, 0.0)
+    score = part * (slope - (x - mean) / scale**2)
+    with np.errstate(all="ignore"):
+        estimates = np.where(information > 0, x - mean - score / information, 0.0)
+    # One factor for each deviation.
+    factors = np.moveaxis(np.stack([estimates, information]), 0, -1)
+    axes = [i for i, own_scale in enumerate(varies) if own_scale]
+    front = np.moveaxis(factors, axes, range(len(axes)))
+    n_scales = int(np.prod([x.shape[i] for i in axes], dtype=int))
+    flat = front.reshape(n_scales, -1, 2)
+    if flat.shape[1] < 2:
+        return None
+    shares = [_share_of_factor(*each.T) for each in flat]
+    if all(share is None for share in shares):
+        return None
+    kept = [np.ones(flat.shape[1]) if share is None else share for share in shares]
+    return np.moveaxis(np.array(kept).reshape(front.shape[:-1]), range(len(axes)), axes)
+
+
+def _derivatives(
+    fit: _Fit, point: Sequence[np.ndarray], i: int, scale: np.ndarray, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return first and second derivatives of the energy by the entries of a variable.
+
+    Entries have rows of their own mostly: what they do to others cancels on average.
+    """
+    signs = rng.choice([-1.0, 1.0], np.shape(point[i]))
+    step = np.asarray(DISTANCE * np.minimum(scale, WIDEST) * signs, point[i].dtype)
+    ahead, behind = _around(fit.evaluate, point, i, step)
+    return 0.5 * (ahead + behind), (ahead - behind) / (2 * step)
+
+
+def _around(
+    evaluate: Callable[[list[np.ndarray]], Evaluation],
+    point: Sequence[np.ndarray],
+    i: int,
+    step: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the slopes of a variable ahead of a point and behind it."""
+    ends = [[y + s * step if j == i else y for j, y in enumerate(point)] for s in (1, -1)]
+    ahead, behind = (evaluate(end).pulled_back[i].astype(float) for end in ends)
+    return ahead, behind
+
+
+def _share_of_factor(estimates: np.ndarray, information: np.ndarray) -> np.ndarray | None:
+    """Return the share of data for each effect of one factor, or None if it is large enough."""
+    known = information > 0
+    if np.sum(known) < 2:
+        return np.zeros_like(estimates)
+    low, high = _deviations(estimates[known], 1 / information[known])
+    odds = low**2 * information
+    share = odds / (1 + odds)
+    return None if high <= KNOWN * low or np.median(share) >= LEAST else share
+
+
+def _deviations(estimates: np.ndarray, variances: np.ndarray) -> tuple[float, float]:
+    """Return a low and a high quantile of the deviation of effects, with a flat prior."""
+    largest = np.std(estimates) + np.sqrt(np.median(variances))
+    s = np.geomspace(1e-3 * np.sqrt(variances.min()), 30 * largest, N_DEVIATIONS)
+    width = s[:, None] ** 2 + variances
+    weight = 1 / width
+    total = weight.sum(axis=1)
+    mean = (weight @ estimates) / total
+    square = np.sum(weight * (estimates - mean[:, None]) ** 2, axis=1)
+    log_density = -0.5 * (np.log(width).sum(axis=1) + np.log(total) + square)
+    # Points are equally spaced in the logarithm of s.
+    density = s * np.exp(log_density - log_density.max())
+    below = np.cumsum(density) / density.sum()
+    low, high = np.searchsorted(below, [QUANTILE, 1 - QUANTILE])
+    return float(s[low]), float(s[min(high, len(s) - 1)])
