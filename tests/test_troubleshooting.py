@@ -130,6 +130,7 @@ SAYS = {
     "sampling/centered_coordinates.py": [
         "found that the data determine",
         "times its scale better",
+        "found that the data say little of",
         "in coordinates in which they are equal",
     ],
     "sampling/explain.py": ["The start has an infinite log density"],
