@@ -138,7 +138,7 @@ def _in_centered_coordinates(
     streams = any(isinstance(source, StreamSource) for source in potential.sources)
     if streams or potential.conditioned or not potential.sources:
         return problem, gradient
-    weak = _weak_effects(problem, model, gradient)
+    weak, near = _weak_effects(problem, model, gradient)
     products, is_nonsmooth = _products(problem, model, gradient, can_balance=can_balance)
     if not weak and not products:
         return problem, gradient
@@ -152,7 +152,7 @@ def _in_centered_coordinates(
             f"{problem.name} found that the data say little of `{name}` and of its standard "
             f"deviation. It moves standardised entries and returns `{name}`."
         )
-    problem = problem.with_centering(products | weak, is_nonsmooth=is_nonsmooth)
+    problem = problem.with_centering(products | weak, is_nonsmooth=is_nonsmooth, near=near)
     return problem, HostGradient(problem.potential)
 
 
@@ -183,8 +183,10 @@ def _products(
     return exponents, not exponents.keys() <= known
 
 
-def _weak_effects(problem: Problem, model: Model, gradient: HostGradient) -> dict[str, np.ndarray]:
-    """Return how far effects stay centred, for those of which data say little."""
+def _weak_effects(
+    problem: Problem, model: Model, gradient: HostGradient
+) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray] | None]:
+    """Return how far effects of which data say little stay centred, and a start if there are."""
     variables = problem.potential.variables
     values = [variable.value for variable in variables]
     names = [variable.name for variable in variables]
@@ -195,7 +197,8 @@ def _weak_effects(problem: Problem, model: Model, gradient: HostGradient) -> dic
         moments = Interpreted(values, [effect.mean, effect.log_scale])
         effects.append(WeakEffects(names.index(name), parents, moments))
     if not effects:
-        return {}
+        return {}, None
     start = problem.position_of(problem.start)
-    found = centered_shares(gradient, start, effects, rng=np.random.default_rng(SEED))
-    return {names[i]: share for i, share in found.items()}
+    found, near = centered_shares(gradient, start, effects, rng=np.random.default_rng(SEED))
+    weak = {names[i]: share for i, share in found.items()}
+    return weak, problem.named(gradient.to_values(*near)) if weak else None

@@ -78,6 +78,8 @@ class Problem:
         Draws anew for each batch.
     is_nonsmooth : bool
         Whether noise and curvature may grow much within the posterior, where a scale is small.
+    near : mapping or None
+        Where the search of a mode begins, if not at the model's start.
     """
 
     def __init__(
@@ -104,6 +106,7 @@ class Problem:
         self._coordinates |= self._stretched(tangent)
         self._centering: Mapping[str, np.ndarray] = {}
         self.is_nonsmooth = False
+        self.near: Values | None = None
         self._potential: Potential | None = self._write()
         self.data_checks = DataChecks(
             model,
@@ -127,10 +130,16 @@ class Problem:
         other._coordinates = self._coordinates | self._stretched(masses)
         return other._written_again()
 
-    def with_centering(self, exponents: Mapping[str, np.ndarray], *, is_nonsmooth: bool) -> Problem:
+    def with_centering(
+        self,
+        exponents: Mapping[str, np.ndarray],
+        *,
+        is_nonsmooth: bool,
+        near: Values | None = None,
+    ) -> Problem:
         """Return the same problem, with some variables in partially centred coordinates."""
         other = copy(self)
-        other._centering, other.is_nonsmooth = exponents, is_nonsmooth
+        other._centering, other.is_nonsmooth, other.near = exponents, is_nonsmooth, near
         return other._written_again()
 
     @property

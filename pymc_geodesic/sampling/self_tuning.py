@@ -91,6 +91,7 @@ class SelfTuning:
         self._names, self._conditioned = problem.names, problem.conditioned_names
         self._manifold, self._is_nonsmooth = problem.manifold, problem.is_nonsmooth
         self.gradient = gradient
+        self._near = None if problem.near is None else problem.position_of(problem.near)
         form = tuned_form(problem, dense=not options.noise_is_known)
         self.balances = (
             options.tunes_itself
@@ -196,7 +197,8 @@ class SelfTuning:
         first = chains[0]
         movable = is_default(self._default_start, first.values, self._names)
         tuning_of(first).began = time.process_time()
-        start, found = self._tuner.begin(first.state.position, first.rng, movable=movable)
+        begin = first.state.position if self._near is None or not all(movable) else self._near
+        start, found = self._tuner.begin(begin, first.rng, movable=movable)
         shares: list[Share] = [(chains, None)]
         if self._search is not None and first.tune:
             moves = all(movable) and self.options.center is None

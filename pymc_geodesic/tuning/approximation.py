@@ -33,7 +33,7 @@ from pymc_geodesic.mass.arrays import VariableMasses, joined, split
 from pymc_geodesic.stages import stage
 from pymc_geodesic.tuning.scales import Scales, first_scales
 
-__all__ = ["Approximation", "approximate"]
+__all__ = ["N_ROWS", "Approximation", "approximate"]
 
 # Rows of a round, and the pairs among which they are divided. With fewer rows per pair the cost of
 # a call would dominate; with fewer pairs the scales would be too noisy.

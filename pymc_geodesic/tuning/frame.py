@@ -14,10 +14,11 @@ from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.mass.arrays import JointMass, Mass, MassForm, VariableMasses, joined
 from pymc_geodesic.stages import stage
 from pymc_geodesic.tuning.anchor import is_gaussian_around
-from pymc_geodesic.tuning.approximation import Approximation, approximate
+from pymc_geodesic.tuning.approximation import N_ROWS, Approximation, approximate
 from pymc_geodesic.tuning.center import Mode, find_center, nearer_mode
 from pymc_geodesic.tuning.curvature import curvature_mass
 from pymc_geodesic.tuning.long_search import evidence_bounds, lowest_mode
+from pymc_geodesic.tuning.scales import first_scales
 from pymc_geodesic.tuning.secants import AveragedCurvature, dense_mass, low_rank_mass
 
 __all__ = ["Frame", "anchored_frame", "averaged_frame", "dense_pays", "entries_of_row", "frame_at"]
@@ -91,7 +92,7 @@ def anchored_frame(
         width = curvature_mass(gradient, mode.point, rows=rows, dense=is_dense, rng=own)
     if is_gaussian_around(gradient, mode.point, width, rng=own):
         return _at_mode(gradient, mode, form, fixed, own)
-    found = approximate(gradient, starts[0], rng=own)
+    found = _approximation(gradient, starts[0], own)
     if found is None:
         return _at_mode(gradient, mode, form, fixed, own)
     at_mode = Frame(mode.point, mode.mass, False)
@@ -99,6 +100,16 @@ def anchored_frame(
         averaged = averaged_frame(gradient, found, form, fixed, own)
         return _best(gradient, [averaged, at_mode], own) if is_wide else averaged
     return _most_evident(gradient, found, at_mode, own)
+
+
+def _approximation(
+    gradient: HostGradient, start: Sequence[np.ndarray], rng: np.random.Generator
+) -> Approximation | None:
+    """Fit an approximation, to all rows where the noise of some looks like effects."""
+    if not gradient.potential.is_standardised or max(gradient.n_rows) <= N_ROWS:
+        return approximate(gradient, start, rng=rng)
+    mass = first_scales(gradient, start, rng=rng)
+    return approximate(gradient, start, mass=mass, is_near=True, rng=rng)
 
 
 def _best(gradient: HostGradient, frames: Sequence[Frame], rng: np.random.Generator) -> Frame:
@@ -121,7 +132,7 @@ def _most_evident(
     frames.append(at_mode)
     if (frame := _best(gradient, frames, rng)) is not at_mode:
         return frame
-    again = approximate(gradient, at_mode.point, rng=rng)
+    again = _approximation(gradient, at_mode.point, rng)
     if again is not None:
         frames += _frames_of(gradient, again, rng)
     return _best(gradient, frames, rng)

@@ -39,6 +39,8 @@ N_DEVIATIONS = 400
 # Half the distance over which gradients are compared, the number of comparisons that give a scale,
 # and the widest one.
 DISTANCE, N_PROBES, WIDEST = 1e-4, 3, 1.0
+# Newton steps to the value of a deviation, and the longest.
+N_NEWTON, LONGEST = 20, 2.0
 
 
 class WeakEffects(NamedTuple):
@@ -65,7 +67,7 @@ def centered_shares(
     effects: Sequence[WeakEffects],
     *,
     rng: np.random.Generator,
-) -> dict[int, np.ndarray]:
+) -> tuple[dict[int, np.ndarray], list[np.ndarray]]:
     """Measure which effects data determine too little to be sampled centred.
 
     Deviations keep the values of the start, and all else is fitted to some rows. If these leave
@@ -87,20 +89,61 @@ def centered_shares(
     -------
     dict of int to ndarray
         The share of data for each effect of the factors of which they say too little.
+    list of ndarray
+        A start near the posterior: the fit, with medians of the deviations.
     """
     held = set().union(*(one.parents for one in effects))
     point, size, open_effects = list(start), SUBSAMPLE, list(effects)
+    medians: dict[int, np.ndarray] = {}
     while True:
         rows = gradient.rows(rng, size)
         pairs = zip(rows, gradient.n_rows, strict=True)
         part = min((len(row) / n for row, n in pairs), default=1.0)
         fit = _Fit(gradient, rows, is_whole=part == 1.0, held=held)
         point = fit.at(point, rng, most=MOST_EVALUATIONS if size == SUBSAMPLE else MOST_WHOLE)
-        shares = {one.place: _share(fit, point, one, part, rng) for one in open_effects}
-        open_effects = [one for one in open_effects if shares[one.place] is not None]
+        judged = {one.place: _judged(fit, point, one, part, rng) for one in open_effects}
+        medians |= {i: one.medians for i, one in judged.items()}
+        open_effects = [one for one in open_effects if judged[one.place].share is not None]
         if part == 1.0 or not open_effects:
-            return {i: share for i, share in shares.items() if share is not None}
+            break
         size *= MORE
+    for one in effects:
+        is_open = one in open_effects
+        point = _with_deviations(gradient, point, one, medians[one.place], is_open=is_open)
+    shares = {one.place: judged[one.place].share for one in open_effects}
+    return {i: share for i, share in shares.items() if share is not None}, point
+
+
+def _with_deviations(
+    gradient: HostGradient,
+    point: Sequence[np.ndarray],
+    one: WeakEffects,
+    deviations: np.ndarray,
+    *,
+    is_open: bool,
+) -> list[np.ndarray]:
+    """Return a point at which effects have given deviations, and are zero if they are open."""
+    found = list(point)
+    mean, log_scale = one.moments(*gradient.to_values(*found))
+    if is_open:
+        found[one.place] = np.broadcast_to(mean, np.shape(found[one.place])).astype(float)
+    i = min(one.parents)
+    if len(one.parents) > 1 or not np.size(found[i]) == np.size(log_scale) == deviations.size:
+        return found
+    target = np.log(deviations).reshape(np.shape(log_scale))
+
+    def missing(x: np.ndarray) -> np.ndarray:
+        at = [x if j == i else y for j, y in enumerate(found)]
+        return np.reshape(target - one.moments(*gradient.to_values(*at))[1], np.shape(x))
+
+    # Newton's method; transforms are nearly logarithms.
+    for _ in range(N_NEWTON):
+        x = np.asarray(found[i], float)
+        slope = (missing(x) - missing(x + DISTANCE)) / DISTANCE
+        with np.errstate(all="ignore"):
+            move = np.nan_to_num(missing(x) / slope)
+        found[i] = np.asarray(x + np.clip(move, -LONGEST, LONGEST))
+    return found
 
 
 class _Fit:
@@ -152,14 +195,21 @@ class _Fit:
         return scales.mass(np.where(np.isfinite(widths), widths, WIDEST), point[0].dtype.name)
 
 
-def _share(
+class _Judged(NamedTuple):
+    """The share of data for each effect, or None if they may be sampled centred; deviations."""
+
+    share: np.ndarray | None
+    medians: np.ndarray
+
+
+def _judged(
     fit: _Fit,
     point: Sequence[np.ndarray],
     one: WeakEffects,
     part: float,
     rng: np.random.Generator,
-) -> np.ndarray | None:
-    """Return the share of data for each effect, or None if they may be sampled centred."""
+) -> _Judged:
+    """Judge the effects of a factor, or of several with a deviation each."""
     values = fit.gradient.to_values(*point)
     x = values[one.place].astype(float)
     mean, log_scale = (np.asarray(a, float) for a in one.moments(*values))
@@ -179,12 +229,14 @@ def _share(
     n_scales = int(np.prod([x.shape[i] for i in axes], dtype=int))
     flat = front.reshape(n_scales, -1, 2)
     if flat.shape[1] < 2:
-        return None
-    shares = [_share_of_factor(*each.T) for each in flat]
-    if all(share is None for share in shares):
-        return None
-    kept = [np.ones(flat.shape[1]) if share is None else share for share in shares]
-    return np.moveaxis(np.array(kept).reshape(front.shape[:-1]), range(len(axes)), axes)
+        return _Judged(None, np.zeros(0))
+    found = [_share_of_factor(*each.T) for each in flat]
+    medians = np.array([one.medians for one in found])
+    if all(one.share is None for one in found):
+        return _Judged(None, medians)
+    kept = [np.ones(flat.shape[1]) if one.share is None else one.share for one in found]
+    shares = np.moveaxis(np.array(kept).reshape(front.shape[:-1]), range(len(axes)), axes)
+    return _Judged(shares, medians)
 
 
 def _derivatives(
@@ -212,19 +264,20 @@ def _around(
     return ahead, behind
 
 
-def _share_of_factor(estimates: np.ndarray, information: np.ndarray) -> np.ndarray | None:
-    """Return the share of data for each effect of one factor, or None if it is large enough."""
+def _share_of_factor(estimates: np.ndarray, information: np.ndarray) -> _Judged:
+    """Judge the effects of one factor."""
     known = information > 0
     if np.sum(known) < 2:
-        return np.zeros_like(estimates)
-    low, high = _deviations(estimates[known], 1 / information[known])
+        return _Judged(np.zeros_like(estimates), np.ones(()))
+    low, middle, high = _deviations(estimates[known], 1 / information[known])
     odds = low**2 * information
     share = odds / (1 + odds)
-    return None if high <= KNOWN * low or np.median(share) >= LEAST else share
+    is_known = high <= KNOWN * low or np.median(share) >= LEAST
+    return _Judged(None if is_known else share, np.asarray(middle))
 
 
-def _deviations(estimates: np.ndarray, variances: np.ndarray) -> tuple[float, float]:
-    """Return a low and a high quantile of the deviation of effects, with a flat prior."""
+def _deviations(estimates: np.ndarray, variances: np.ndarray) -> np.ndarray:
+    """Return a low quantile, the median and a high one of the deviation, with a flat prior."""
     largest = np.std(estimates) + np.sqrt(np.median(variances))
     s = np.geomspace(1e-3 * np.sqrt(variances.min()), 30 * largest, N_DEVIATIONS)
     width = s[:, None] ** 2 + variances
@@ -236,5 +289,5 @@ def _deviations(estimates: np.ndarray, variances: np.ndarray) -> tuple[float, fl
     # Points are equally spaced in the logarithm of s.
     density = s * np.exp(log_density - log_density.max())
     below = np.cumsum(density) / density.sum()
-    low, high = np.searchsorted(below, [QUANTILE, 1 - QUANTILE])
-    return float(s[low]), float(s[min(high, len(s) - 1)])
+    places = np.searchsorted(below, [QUANTILE, 0.5, 1 - QUANTILE])
+    return s[np.minimum(places, len(s) - 1)]
