@@ -285,14 +285,10 @@ class JoinedPotential:
         """Map a point to PyMC's values."""
         return self._blocks.join(self._potential.values(self._blocks.split(position)))
 
-    def natural(self, position: Point) -> Point:
-        """Return the coordinates on which rows depend as the model is written."""
-        return self._blocks.join(self._potential.natural(self._blocks.split(position)))
-
-    def carried(self, vectors: Point, center: Point, position: Point | None) -> Point:
+    def carried(self, vectors: Point, center: Point, position: Point) -> Point:
         """Carry gradients from a center to a position."""
-        split, to = self._blocks.split, position and self._blocks.split(position)
-        return self._blocks.join(self._potential.carried(split(vectors), split(center), to))
+        given = map(self._blocks.split, (vectors, center, position))
+        return self._blocks.join(self._potential.carried(*given))
 
 
 def joined(potential: PotentialEnergy, blocks: Blocks) -> PotentialEnergy:

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 import pytensor.tensor as pt
@@ -30,9 +31,26 @@ from pymc_geodesic.graph_inputs import shared_number
 from pymc_geodesic.manifolds import Point
 from pymc_geodesic.potential.centered_effects import centered_effects
 from pymc_geodesic.potential.scaled_products import scaled_products
-from pymc_geodesic.potential.variables import Coordinate, SampledVariable
+from pymc_geodesic.potential.variables import SampledVariable
 
-__all__ = ["carried", "coordinates_of", "inside", "natural", "outside"]
+__all__ = ["Coordinate", "carried", "coordinates_of", "inside", "outside"]
+
+
+class Coordinate(NamedTuple):
+    """The coordinate ``(value - shift) * exp(log_ratio)`` of a flat variable.
+
+    Attributes
+    ----------
+    shift, log_ratio : TensorVariable
+        Functions of PyMC's values of other flat variables; they broadcast to the variable.
+    is_natural : bool
+        Whether rows of the data depend on the coordinate as the model is written, and not on
+        PyMC's value.
+    """
+
+    shift: TensorVariable
+    log_ratio: TensorVariable
+    is_natural: bool
 
 
 def coordinates_of(
@@ -114,7 +132,7 @@ def outside(
     return found
 
 
-def natural(variables: Sequence[SampledVariable], position: Point) -> Point:
+def _natural(variables: Sequence[SampledVariable], position: Point) -> Point:
     """Return the coordinates on which rows depend as the model is written: PyMC's values mostly.
 
     The change of a row's gradient in these does not depend on what effects are divided by.
@@ -130,21 +148,16 @@ def carried(
     vectors: Point,
     *,
     center: Point,
-    position: Point | None,
+    position: Point,
 ) -> Point:
-    """Carry gradients from a center to a position, as gradients by natural coordinates.
-
-    Without a position these themselves are returned.
-    """
+    """Carry gradients from a center to a position, as gradients by natural coordinates."""
     own = _with_natural_ones(variables)
     values = [v.value if v.is_flat else v.position for v in own]
     inner = _pulled(inside(own, values), vectors, values)
-    there = dict(zip(values, natural(variables, center), strict=True))
+    there = dict(zip(values, _natural(variables, center), strict=True))
     freed = clone_replace(inner, replace=there, rebuild_strict=False)
-    if position is None:
-        return tuple(freed)
     positions = [v.position for v in own]
-    outer = _pulled(natural(variables, tuple(positions)), freed, positions)
+    outer = _pulled(_natural(variables, tuple(positions)), freed, positions)
     here = dict(zip(positions, position, strict=True))
     return tuple(clone_replace(outer, replace=here, rebuild_strict=False))
 

@@ -245,11 +245,7 @@ class PotentialEnergy(Protocol):
         """Whether the coordinates of some effects are not those on which rows depend."""
         ...
 
-    def natural(self, position: Point) -> Point:
-        """Return the coordinates on which rows depend as the model is written."""
-        ...
-
-    def carried(self, vectors: Point, center: Point, position: Point | None) -> Point:
+    def carried(self, vectors: Point, center: Point, position: Point) -> Point:
         """Carry gradients from a center to a position."""
         ...
 

@@ -126,9 +126,8 @@ class ControlVariateEstimator(MinibatchEstimator):
 
     It is unbiased for every center. Its noise is that of the change of the gradient from c to x,
     which shrinks with the posterior as the data grow. On a manifold the estimate is formed in the
-    embedding and projected at x, like any gradient. Gradients at the center are taken by PyMC's
-    values of effects that move in coordinates of their own: a row does not change by what these
-    are divided by.
+    embedding and projected at x, like any gradient. That at the center is taken by PyMC's values of
+    effects that move divided by their deviation.
 
     Baker, J., Fearnhead, P., Fox, E. B. and Nemeth, C. (2019). Control variates for stochastic
     gradient MCMC. Statistics and Computing 29.
@@ -154,32 +153,19 @@ class ControlVariateEstimator(MinibatchEstimator):
         """Estimate the gradient and its variance."""
         # If points have several representatives, use those of the center nearest to the position.
         align = self.potential.manifold.align
-        at_center = align(self._at_center, self.center, position)
-        whole_gradient = align(self.center_gradient, self.center, position)
+        both = [align(x, self.center, position) for x in (self._at_center, self.center_gradient)]
         if self.potential.is_standardised:
-            carried = self.potential.carried
-            at_center = carried(at_center, self.center, position)
-            whole_gradient = carried(whole_gradient, self.center, position)
-        terms = zip(
-            self.potential.gradient(position, self.indices, width=self.width),
-            at_center,
-            whole_gradient,
-            strict=True,
-        )
+            both = [self.potential.carried(x, self.center, position) for x in both]
+        here = self.potential.gradient(position, self.indices, width=self.width)
+        terms = zip(here, *both, strict=True)
         gradient = tuple(here - there + whole for here, there, whole in terms)
         return self._in_frame(gradient, position, center=self.center)
 
     def energy_change(self, start: Point, end: Point) -> Array:
         """Correct the change by that of the energy's linear part at the center."""
-        change = super().energy_change(start, end)
-        at_center, whole_gradient = self._at_center, self.center_gradient
-        if self.potential.is_standardised:
-            start, end = self.potential.natural(start), self.potential.natural(end)
-            at_center = self.potential.carried(at_center, self.center, None)
-            whole_gradient = self.potential.carried(whole_gradient, self.center, None)
-        terms = zip(start, end, at_center, whole_gradient, strict=True)
+        terms = zip(start, end, self._at_center, self.center_gradient, strict=True)
         linear = sum(((whole - there) * (b - a)).sum() for a, b, there, whole in terms)
-        return change + linear
+        return super().energy_change(start, end) + linear
 
     @cached_property
     def _at_center(self) -> tuple[Array, ...]:

@@ -20,7 +20,7 @@ from pytensor.tensor import TensorVariable
 
 from pymc_geodesic.graph_inputs import graph_input
 from pymc_geodesic.manifolds import Point, Product
-from pymc_geodesic.potential.centering import carried, coordinates_of, natural
+from pymc_geodesic.potential.centering import carried, coordinates_of
 from pymc_geodesic.potential.components import mixtures_in, with_shares
 from pymc_geodesic.potential.estimate import Width
 from pymc_geodesic.potential.local import LocalPotential, require_rows_of_batches, sizes_of
@@ -182,11 +182,7 @@ class Potential:
         """Map a point to PyMC's values."""
         return as_values(self.variables, position)
 
-    def natural(self, position: Point) -> Point:
-        """Return the coordinates on which rows depend as the model is written."""
-        return natural(self.variables, position)
-
-    def carried(self, vectors: Point, center: Point, position: Point | None) -> Point:
+    def carried(self, vectors: Point, center: Point, position: Point) -> Point:
         """Carry gradients from a center to a position; see ``centering``."""
         return carried(self.variables, vectors, center=center, position=position)
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytensor
@@ -23,6 +23,9 @@ from pymc_geodesic.distributions.transforms import EmbeddedTransform
 from pymc_geodesic.graph_inputs import graph_input
 from pymc_geodesic.manifolds import Circle, Euclidean, Manifold, manifold_of
 
+if TYPE_CHECKING:
+    from pymc_geodesic.potential.centering import Coordinate
+
 __all__ = [
     "Coordinates",
     "SampledVariable",
@@ -38,23 +41,6 @@ __all__ = [
 
 Coordinates = Mapping[Any, Manifold]
 """Other manifolds to move variables on, by the class of their own manifold or by their name."""
-
-
-class Coordinate(NamedTuple):
-    """The coordinate ``(value - shift) * exp(log_ratio)`` of a flat variable.
-
-    Attributes
-    ----------
-    shift, log_ratio : TensorVariable
-        Functions of PyMC's values of other flat variables; they broadcast to the variable.
-    is_natural : bool
-        Whether rows of the data depend on the coordinate as the model is written, and not on
-        PyMC's value.
-    """
-
-    shift: TensorVariable
-    log_ratio: TensorVariable
-    is_natural: bool
 
 
 @dataclass(frozen=True)
@@ -229,9 +215,7 @@ def sampled_variables(
     coordinates: Coordinates,
     moved: Mapping[str, Coordinate] | None = None,
 ) -> tuple[SampledVariable, ...]:
-    """Describe the variables with the given value variables, in this order.
-
-    Flat variables that are ``moved`` have other coordinates, see :class:`Coordinate`.
+    """Describe the variables with the given value variables, in this order; some are ``moved``.
 
     Raises
     ------

@@ -101,13 +101,25 @@ def in_suitable_coordinates(
         and tuned_form(problem, dense=True) == "dense"
         and can_halve(problem.potential, batches)
     )
-    problem, gradient = _in_centered_coordinates(problem, model, gradient, can_balance=can_balance)
+    problem, gradient = _in_centered_coordinates(
+        problem,
+        model,
+        gradient,
+        can_balance=can_balance,
+        # Control variates of energies take gradients at the center as they are.
+        moves_effects="trajectory" not in algorithm.state._fields,
+    )
     gradient.interprets = False
     return problem, gradient
 
 
 def _in_centered_coordinates(
-    problem: Problem, model: Model, gradient: HostGradient, *, can_balance: bool
+    problem: Problem,
+    model: Model,
+    gradient: HostGradient,
+    *,
+    can_balance: bool,
+    moves_effects: bool,
 ) -> tuple[Problem, HostGradient]:
     """Return the problem with effects of groups in the coordinates that their data ask for.
 
@@ -128,6 +140,8 @@ def _in_centered_coordinates(
         coordinates it does with every scale that is not well known, and only products with scales
         that many entries share are moved without it: a friction for every entry made others
         too narrow by a third.
+    moves_effects : bool
+        Whether centred effects may be moved.
 
     Returns
     -------
@@ -138,7 +152,7 @@ def _in_centered_coordinates(
     streams = any(isinstance(source, StreamSource) for source in potential.sources)
     if streams or potential.conditioned or not potential.sources:
         return problem, gradient
-    weak, near = _weak_effects(problem, model, gradient)
+    weak, near = _weak_effects(problem, model, gradient) if moves_effects else ({}, None)
     products, is_nonsmooth = _products(problem, model, gradient, can_balance=can_balance)
     if not weak and not products:
         return problem, gradient

@@ -95,18 +95,8 @@ class PotentialOfArrays:
             return position
         return tuple(self._call("values", self._potential.values, position))
 
-    def natural(self, position: Point) -> Point:
-        """Return the coordinates on which rows depend as the model is written."""
-        return tuple(self._call("natural", self._potential.natural, position))
-
-    def carried(self, vectors: Point, center: Point, position: Point | None) -> Point:
+    def carried(self, vectors: Point, center: Point, position: Point) -> Point:
         """Carry gradients from a center to a position."""
-        if position is None:
-
-            def freed(vectors, center):
-                return self._potential.carried(vectors, center, None)
-
-            return tuple(self._call("freed", freed, vectors, center))
         return tuple(self._call("carried", self._potential.carried, vectors, center, position))
 
     def _widths(self, width: Width) -> tuple[Any, ...]:
