@@ -122,8 +122,12 @@ def dimension(x: TensorVariable, *others: TensorVariable) -> int | TensorVariabl
 def cosine(value: TensorVariable, mu: TensorVariable) -> TensorVariable:
     """Return the inner products along the last axis."""
     n = dimension(mu, value)
-    if mu.ndim == 1 and value.ndim == 2 and is_data(value) and isinstance(n, int) and n >= _LONG:
+    is_long = isinstance(n, int) and n >= _LONG
+    if is_long and mu.ndim == 1 and value.ndim == 2 and is_data(value):
         return value @ mu
+    # The components of a mixture: a sum would hold n numbers for every row and component.
+    if is_long and mu.ndim == 2 and value.ndim == 3 and value.type.shape[-2] == 1:
+        return value[:, 0, :] @ mu.T
     return (value * mu).sum(axis=-1)
 
 

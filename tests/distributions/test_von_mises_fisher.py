@@ -10,6 +10,7 @@ import pytest
 
 from bessel_reference import reference
 from pymc.testing import BaseTestDistributionRandom, Domain, assert_support_point_is_expected
+from pytensor.graph.traversal import ancestors
 from scipy.stats import vonmises_fisher
 
 from pymc_geodesic.distributions import VonMisesFisher
@@ -52,6 +53,20 @@ def test_wide_data_take_the_matrix_product():
     mu, data = mu / np.linalg.norm(mu), data / np.linalg.norm(data, axis=-1, keepdims=True)
     logp = pm.logp(VonMisesFisher.dist(mu, 300.0), data).eval()
     np.testing.assert_allclose(logp, reference(200, 300.0)[0] + 300 * data @ mu, rtol=1e-12)
+
+
+def test_wide_mixtures_take_the_matrix_product():
+    rng = np.random.default_rng(1)
+    mu, data = (rng.normal(size=(n, 200)) for n in (3, 5))
+    mu, data = (x / np.linalg.norm(x, axis=-1, keepdims=True) for x in (mu, data))
+    kappa = np.array([100.0, 200.0, 300.0])
+    means = pt.matrix("means", shape=(3, 200))
+    logp = pm.logp(VonMisesFisher.dist(means, kappa), pt.constant(data)[:, None])
+    # No array has entries of all rows and components.
+    assert (5, 3, 200) not in {x.type.shape for x in ancestors([logp])}
+    constants = np.array([reference(200, one)[0] for one in kappa])
+    found = logp.eval({means: mu})
+    np.testing.assert_allclose(found, constants + kappa * (data @ mu.T), rtol=1e-12)
 
 
 def test_gradients():
