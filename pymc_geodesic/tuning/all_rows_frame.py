@@ -105,10 +105,15 @@ def weigh(
     rng: np.random.Generator,
     least: float = 0.0,
 ) -> None:
-    """Draw rows by weight from now on, if the gain is the ``least`` that is asked for."""
-    gradient.weights = None
+    """Draw rows by weight from now on, if the gain is the ``least`` that is asked for.
+
+    Where the density is not finite around the point, nothing is known and rows are drawn as before.
+    """
+    before, gradient.weights = gradient.weights, None
     sizes = sizes_of_rows(gradient, point, mass=mass, rng=rng)
-    if sizes is not None and gain_of(sizes) >= least:
+    if sizes is not None and not np.any(sizes > 0):
+        gradient.weights = before
+    elif sizes is not None and gain_of(sizes) >= least:
         gradient.weights = RowWeights.proportional_to(sizes)
 
 

@@ -9,10 +9,10 @@ import pytest
 from scipy.special import expit
 
 from pymc_geodesic.kernel.host_gradient import HostGradient
-from pymc_geodesic.kernel.row_weights import gain_of
-from pymc_geodesic.mass.arrays import joined
+from pymc_geodesic.kernel.row_weights import RowWeights, gain_of
+from pymc_geodesic.mass.arrays import VariableMasses, joined
 from pymc_geodesic.potential import Potential
-from pymc_geodesic.tuning.all_rows_frame import sizes_of_rows, with_all_rows
+from pymc_geodesic.tuning.all_rows_frame import sizes_of_rows, weigh, with_all_rows
 from pymc_geodesic.tuning.approximation import approximate
 from pymc_geodesic.tuning.frame import anchored_frame
 from pymc_geodesic.tuning.starts import best_starts
@@ -95,6 +95,16 @@ def test_rows_that_are_alike_keep_their_frame_and_equal_weights():
     gradient, first, found = frames(*alike())
     assert found is first
     assert gradient.weights is None
+
+
+def test_rows_are_drawn_as_before_where_no_size_is_finite():
+    x, y = alike()
+    gradient, rng = host(logistic(x, y)), np.random.default_rng(6)
+    mass = VariableMasses([np.ones(3)], dense=[False], shapes=[(3,)], dtype="float64")
+    gradient.weights = given = RowWeights.proportional_to(np.arange(1.0, N + 1))
+    weigh(gradient, [np.full(3, np.nan)], mass=mass, rng=rng)
+    assert gradient.weights is given
+    assert len(gradient.rows(rng, 10)[0]) == 10
 
 
 def test_sizes_of_rows_are_their_leverages():
