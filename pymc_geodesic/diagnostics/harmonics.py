@@ -222,7 +222,7 @@ def kernel_factors(manifold: Manifold, x: np.ndarray, gradient: np.ndarray) -> I
     """Split a variable, ``(draw, *shape)``, into points with scores, each in its own scale."""
     raise NotImplementedError(
         f"A kernel Stein discrepancy expected a manifold with factors, got {manifold!r}. "
-        "Register them with `pymc_geodesic.diagnostics.kernel_factors.kernel_factors.register`."
+        "Register them with `pymc_geodesic.diagnostics.harmonics.kernel_factors.register`."
     )
 
 

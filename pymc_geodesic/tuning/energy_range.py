@@ -136,7 +136,7 @@ def amplification(mass: Mass, shapes: Sequence[tuple[int, ...]]) -> np.ndarray:
 
     >>> import numpy as np
     >>> from pymc_geodesic.mass import JointMass
-    >>> from pymc_geodesic.tuning.amplification import amplification
+    >>> from pymc_geodesic.tuning.energy_range import amplification
     >>> precision = np.linalg.inv([[1.0, 0.8], [0.8, 1.0]])
     >>> mass = JointMass(precision, shapes=[(), ()], dtype="float64")
     >>> amplification(mass, [(), ()]).round(2)

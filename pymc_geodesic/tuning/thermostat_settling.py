@@ -11,9 +11,8 @@ temperature,
     \bar T = 1 + \Delta \xi / \Delta t, \qquad \xi \leftarrow \bar \xi \, \bar T,
 
 which is the friction that balances the noise at temperature one. A friction that is far from it is
-corrected at once and measured again; see :mod:`pymc_geodesic.tuning.settling`. All kept draws
-follow the published dynamics with this friction. A chain that has not reached the posterior by then
-warns.
+corrected at once and measured again. All kept draws follow the published dynamics with this
+friction. A chain that has not reached the posterior by then warns.
 """
 
 from __future__ import annotations
@@ -60,7 +59,7 @@ def is_falling(energies: Sequence[float], *, dim: int) -> bool:
 
     Examples
     --------
-    >>> from pymc_geodesic.tuning.settling import is_falling
+    >>> from pymc_geodesic.tuning.thermostat_settling import is_falling
     >>> is_falling(range(100, 0, -1), dim=1), is_falling(range(100), dim=1)
     (True, False)
     """

@@ -166,7 +166,7 @@ def unevenness(differences: np.ndarray, manifold: Product) -> float:
     --------
     >>> import numpy as np
     >>> from pymc_geodesic.manifolds import Euclidean, Product
-    >>> from pymc_geodesic.tuning.unevenness import unevenness
+    >>> from pymc_geodesic.tuning.unbalanced import unevenness
     >>> rows = np.random.default_rng(1).standard_normal((50, 3))
     >>> manifold = Product([Euclidean()], shapes=[(3,)])
     >>> round(unevenness(np.array([rows] * 50), manifold), 1)

@@ -133,7 +133,7 @@ def soft_directions(frame: np.ndarray) -> np.ndarray:
     Examples
     --------
     >>> import numpy as np
-    >>> from pymc_geodesic.tuning.soft_directions import soft_directions
+    >>> from pymc_geodesic.tuning.whitening import soft_directions
     >>> frame = np.random.default_rng(1).standard_normal((200, 300))
     >>> soft_directions(frame).shape
     (300, 0)
@@ -186,7 +186,7 @@ def distance_of_means(mass: Mass, windows: Sequence[Sequence[Sequence[np.ndarray
     --------
     >>> import numpy as np
     >>> from pymc_geodesic.mass.arrays import VariableMasses
-    >>> from pymc_geodesic.tuning.agreement import distance_of_means
+    >>> from pymc_geodesic.tuning.whitening import distance_of_means
     >>> mass = VariableMasses([np.ones(2)], dense=[False], shapes=[(2,)], dtype="float64")
     >>> draws = np.random.default_rng(1).normal(size=(2, 500, 2))
     >>> windows = [[[x] for x in chain] for chain in (draws[0], draws[1] + [0.0, 9.0])]

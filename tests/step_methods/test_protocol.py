@@ -303,7 +303,8 @@ def called(step, step_sizes, noise, rows):
     calls, chain = step.sampler.calls, step.chain
     randomness = Randomness(noise, rows, np.zeros(len(step_sizes), bool))
     inputs = calls.inputs(chain, [], step_sizes=step_sizes, randomness=randomness)
-    return calls.kernel_of(chain)(inputs, chain.rng)
+    [[outputs]] = calls.kernel_of(chain)([[inputs]], [chain.rng])
+    return outputs
 
 
 @pytest.mark.parametrize("name", ["SGGMC", "gSGNHT"])
