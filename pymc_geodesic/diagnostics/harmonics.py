@@ -117,7 +117,7 @@ def product_label(prefix: tuple[int, ...], i: int, j: int) -> str:
 def located(manifold: Any, draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the mean of draws, and the draws about it.
 
-    Those of the package are in :mod:`pymc_geodesic.diagnostics.rules`. All others have the mean
+    Those of the package are in ``diagnostics/rules.py``. All others have the mean
     of the entries.
 
     Parameters
