@@ -30,7 +30,7 @@ type Rows = Callable[..., jax.Array]
 N_NEWTON, PRECISION = 30, 1e-4
 # Distance for second derivatives, in deviations as the search for the mode has left them;
 # proposals, half of them mirror images, and degrees of freedom of their tails.
-STEP, N_PROPOSALS, TAILS = 0.5, 800, 8
+STEP, N_PROPOSALS, TAILS = 0.5, 300, 8
 N_HERMITE = 15
 
 
