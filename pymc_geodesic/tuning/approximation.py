@@ -47,7 +47,7 @@ FEWEST_ROUNDS, MOST_ROUNDS, N_AVERAGED = 3, 14, 3
 # still grows by a tenth a round. After so many rounds rest is enough.
 AT_REST, NOISY_ROUNDS = 2.5, 8
 # Initial scales, in PyMC's unconstrained coordinates, in which priors have about unit scale.
-FIRST_SCALE = 0.1
+FIRST_SCALE, UNIT_SCALE = 0.1, 1.0
 # A scale changes by at most these factors in a round: averages over few pairs can be far off.
 NARROWEST, WIDEST = 0.1, 2.0
 # With an anchor an entry moves by at most 3 in PyMC's unconstrained coordinates, which is far, and
@@ -192,6 +192,8 @@ def approximate(
     scales = np.full_like(center, FIRST_SCALE)
     if mass is not None:
         scales = joined(mass.rate([np.ones_like(x) for x in start])).astype(float)
+    # Where a tail is flat, few pairs see no curvature, and scales would grow without end.
+    widest = np.maximum(scales, UNIT_SCALE) if is_near else np.inf
     bounds: list[float] = []
     averaged: list[tuple[np.ndarray, np.ndarray]] = []
     n_gradients, settled, reach = 0, False, 1.0
@@ -225,7 +227,8 @@ def approximate(
             bounds.append(scaling.entropy(scales) - energy)
             # First all of the correction, later half of it: the mean of noisy factors is not one.
             weight = 0.5 if settled else 1.0
-            scales = scaling.bounded(scales * _factor(scaling.averaged(curvature)) ** weight)
+            factor = _factor(scaling.averaged(curvature)) ** weight
+            scales = np.minimum(scaling.bounded(scales * factor), widest)
             if settled:
                 averaged.append((center, np.log(scales)))
             settled = settled or _has_settled(bounds, rests=rests)

@@ -17,6 +17,7 @@ from pymc_geodesic.tuning.approximation import N_PAIRS, _parts, approximate
 from pymc_geodesic.tuning.center import find_center
 from pymc_geodesic.tuning.curvature import curvature_mass
 from pymc_geodesic.tuning.noise import rebalanced
+from pymc_geodesic.tuning.scales import first_scales
 from pymc_geodesic.tuning.secants import AveragedCurvature, dense_mass, low_rank_mass
 
 N = 4_000
@@ -333,3 +334,23 @@ def test_centers_of_an_angle_at_pi_are_averaged_along_the_circle():
     start = [np.full(8, 3.0)]
     [found] = approximate(Setting(model).gradient, start, rng=np.random.default_rng(1)).center
     assert np.abs(np.angle(np.exp(1j * (found - np.pi)))).max() < 0.03
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_flat_tail_has_no_endless_scale(seed):
+    """Nothing but its Jacobian holds the logarithm of a deviation that data bound from above."""
+    rng = np.random.default_rng(1)
+    groups, y = rng.integers(0, 25, 30_000), rng.standard_normal(30_000)
+    with pm.Model() as model:
+        group, rows = pm.Minibatch(groups, y, batch_size=200)
+        deviation, effect = pm.HalfNormal("deviation"), pm.Normal("effect", shape=25)
+        mean = deviation * effect[group]
+        pm.Normal("y", mean, 1.0, observed=rows, total_size=len(y))
+    gradient = HostGradient(Potential(model, model.value_vars, initial_point=model.initial_point()))
+    start = [np.array(-5.0), np.zeros(25)]
+    rng = np.random.default_rng(seed)
+    mass = first_scales(gradient, start, rng=rng)
+    found = approximate(gradient, start, mass=mass, is_near=True, rng=rng)
+    assert -12 < found.center[0] < -3
+    [scale, _] = found.mass.rate([np.array(1.0), np.zeros(25)])
+    assert scale <= 1.01 * max(1.0, mass.rate([np.array(1.0), np.zeros(25)])[0])
