@@ -13,12 +13,13 @@ from pymc_geodesic.kernel.interface import Inputs
 from pymc_geodesic.kernel.jax.ensemble import DrawnRows, Places, ensemble_of, one_call_of
 from pymc_geodesic.kernel.jax.resident import (
     copied_to_device,
+    has_accelerator,
     in_double_precision,
     kept_on_device,
     on_accelerator,
 )
 from pymc_geodesic.kernel.transitions import TransitionKernel
-from pymc_geodesic.kernel.trees import leaves_of, map_leaves, rebuilt
+from pymc_geodesic.kernel.trees import leaves_of, map_leaves
 
 __all__ = ["DrawsOfChains", "EnsembleKernel"]
 
@@ -142,18 +143,26 @@ class EnsembleKernel:
             Draws to keep, and the interval between them.
         """
         per_draw = self._form["n_steps"] * self._form["n_calls"] * thin
-        made, most = [], self._form["most"]
+        most = self._form["most"]
+        together: list[np.ndarray] = []
+        before: tuple[slice, list[Any]] | None = None
         for start in range(0, n_kept, most):
-            n = min(most, n_kept - start)
+            made = slice(start, min(start + most, n_kept))
+            n = made.stop - start
             numbers = np.array([n, thin], "int32"), np.array(first + start * per_draw, "int64")
             with in_double_precision(), on_accelerator():
-                made.append(self._apart([x[:n] for x in self._advance(*numbers, keys)]))
-        parts = [leaves_of(x) for x in made]
-        together = [np.concatenate(x, axis=1) for x in zip(*parts, strict=True)]
-        return made[0] if len(made) == 1 else rebuilt(made[0], together)
+                kept = self._advance(*numbers, keys)
+                if has_accelerator():
+                    kept = [_begun_copy(x[:, :n]) for x in kept]
+            together = together or [np.empty((len(x), n_kept, *x.shape[2:]), x.dtype) for x in kept]
+            # An accelerator makes the draws of this call while those of the last are copied.
+            _copy(together, before)
+            before = made, kept
+        _copy(together, before)
+        return self._apart(together)
 
-    def _advance(self, *arguments: Any) -> list[np.ndarray]:
-        """Make the draws of one call; return what is kept of them, draws first."""
+    def _advance(self, *arguments: Any) -> list[Any]:
+        """Begin the draws of one call; return what is kept of them, with chains and draws first."""
         sizes = np.array([source.n_rows for source in self._rows], "int64")
         lists = [source.listed for source in self._rows if source.listed is not None]
         arguments = *arguments, sizes, *lists, *self.carried, *self._own, *self._common
@@ -171,7 +180,7 @@ class EnsembleKernel:
             self._run = function.changed(change, arguments, how=how)
         last, kept = self._run(*arguments, *function.data(self._run, arguments))
         self.carried = list(last)
-        return [np.asarray(x) for x in kept]
+        return list(kept)
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what is compiled: another process compiles its own."""
@@ -181,9 +190,23 @@ class EnsembleKernel:
         places = self._places
         order = [*places.averaged, *places.observed, *places.last]
         outputs = dict(zip(order, kept, strict=True))
-        found = map_leaves(lambda i: outputs[i].swapaxes(0, 1), self._kept)
+        found = map_leaves(lambda i: outputs[i], self._kept)
         split = self._kernel.split_values
         return found._replace(values=split(found.values), velocity=split(found.velocity))
+
+
+def _copy(together: Sequence[np.ndarray], part: tuple[slice, Sequence[Any]] | None) -> None:
+    """Put some draws of all chains into their places."""
+    if part is not None:
+        draws, kept = part
+        for x, new in zip(together, kept, strict=True):
+            x[:, draws] = np.asarray(new)[:, : draws.stop - draws.start]
+
+
+def _begun_copy(array: Any) -> Any:
+    """Begin to copy an array from the device as soon as it is known."""
+    array.copy_to_host_async()
+    return array
 
 
 def _same(arrays: Sequence[Any]) -> bool:

@@ -99,7 +99,10 @@ class Monitors:
         """Return which draws of ``(chain, draw, ...)`` overflow, as :meth:`observe` does."""
         large = np.zeros(values[0].shape[:2], dtype=bool)
         for x in (values[i] for i in self._open.values()):
-            large |= np.abs(x).reshape(*large.shape, -1).max(axis=2) > largest_of(x.dtype)
+            largest = largest_of(x.dtype)
+            # Without an array of that size, unless one is too large, or not a number.
+            if not (x.max(initial=0) <= largest and x.min(initial=0) >= -largest):
+                large |= np.abs(x).reshape(*large.shape, -1).max(axis=2) > largest
         return large
 
     @property

@@ -126,10 +126,14 @@ class TransitionStatistics:
             n_steps=settings.n_steps,
             parameters=settings.parameters,
         )
-        stats = {name: np.full(shape, value) for name, value in (own | self._fixed).items()}
-        stats |= {"potential_estimate": drawn.energy.astype(float), "diverging": diverging}
+        # With thousands of chains, copies take as long as the draws.
+        stats = {name: np.broadcast_to(x, shape) for name, x in (own | self._fixed).items()}
+        energy = drawn.energy.astype(float, copy=False)
+        stats |= {"potential_estimate": energy, "diverging": diverging}
         if self._tells_positions:
-            shown = np.where(chain.monitors.is_informative, drawn.configurational, np.nan)
+            shown, known = drawn.configurational, chain.monitors.is_informative
+            if not known.all():
+                shown = np.where(known, shown, np.nan)
             stats |= self._by_variable("configurational_temperature", drawn.configurational, shown)
         if self._has_velocity:
             stats |= self._by_variable("kinetic_temperature", drawn.kinetic, drawn.kinetic)
@@ -146,7 +150,9 @@ class TransitionStatistics:
         self, name: str, values: np.ndarray, shown: np.ndarray
     ) -> dict[str, np.ndarray]:
         """As :meth:`_per_variable`, for arrays whose last axis is the variable."""
-        values, shown = values.astype(float), shown.astype(float)
+        values, shown = (x.astype(float, copy=False) for x in (values, shown))
+        if len(self._names) == 1:
+            return {name: values[..., 0]}
         return {name: values @ self._share} | self._of_each(name, np.moveaxis(shown, -1, 0))
 
     def _thermostats(self, thermostat: Sequence[np.ndarray]) -> dict[str, float]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
@@ -174,7 +175,7 @@ def ensemble_of(
     -------
     callable
         ``((n_kept, thin), transition, keys, n_rows, *lists, *carried, *of_chain, *common, *data)
-        -> (carried, results)``.
+        -> (carried, results)``, with the axes ``(chain, kept draw, ...)``.
     """
     import jax
     import jax.numpy as jnp
@@ -217,10 +218,13 @@ def ensemble_of(
             empty = _zeros(jax.eval_shape(one_draw, first, carried)[1])
             carried, found = jax.lax.fori_loop(0, thin, again, (carried, empty))
             flat = [x for part in found for x in part]
-            return carried, [x.at[i].set(y) for x, y in zip(kept, flat, strict=True)]
+            put = partial(jax.lax.dynamic_update_index_in_dim, index=i, axis=1)
+            return carried, [put(x, y) for x, y in zip(kept, flat, strict=True)]
 
         shapes = jax.eval_shape(one_draw, first, begin)[1]
-        kept = [jnp.zeros((most, *x.shape), x.dtype) for part in shapes for x in part]
+        kept = [
+            jnp.zeros((x.shape[0], most, *x.shape[1:]), x.dtype) for part in shapes for x in part
+        ]
         return jax.lax.fori_loop(0, n_kept, kept_draw, (begin, kept))
 
     return run
