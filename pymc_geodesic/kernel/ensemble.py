@@ -12,10 +12,9 @@ import numpy as np
 from pymc_geodesic.kernel.interface import Inputs
 from pymc_geodesic.kernel.jax.ensemble import DrawnRows, Places, ensemble_of, one_call_of
 from pymc_geodesic.kernel.jax.resident import (
-    copied_to_device,
+    Placement,
     has_accelerator,
     in_double_precision,
-    kept_on_device,
     on_accelerator,
 )
 from pymc_geodesic.kernel.transitions import TransitionKernel
@@ -98,9 +97,11 @@ class EnsembleKernel:
         ]
         # On the device from the first call on: JAX compiles anew for arrays that become its own.
         with in_double_precision(), on_accelerator():
-            placed = [kept_on_device(x) for x in stacked]
-            self._common = [copied_to_device(x) for x in leaves[0]]
-            self._rows = [source.on_device() for source in rows]
+            self._placement = where = Placement(n_chains)
+            placed = [where.of_chains(x) for x in stacked]
+            self._common = [where.common(x) for x in leaves[0]]
+            self._rows = [source.placed(where) for source in rows]
+        self._data: list[Any] | None = None
         self.carried, self._own = placed[: len(carried)], placed[len(carried) :]
         self._kept = DrawsOfChains(
             values=list(outs.values),
@@ -165,7 +166,9 @@ class EnsembleKernel:
         """Begin the draws of one call; return what is kept of them, with chains and draws first."""
         sizes = np.array([source.n_rows for source in self._rows], "int64")
         lists = [source.listed for source in self._rows if source.listed is not None]
-        arguments = *arguments, sizes, *lists, *self.carried, *self._own, *self._common
+        *numbers, keys = arguments
+        keys = self._placement.of_chains(keys)
+        arguments = *numbers, keys, sizes, *lists, *self.carried, *self._own, *self._common
         function = self._kernel.function
         if self._run is None:
             are_listed = tuple(source.listed is not None for source in self._rows)
@@ -178,13 +181,15 @@ class EnsembleKernel:
                 return ensemble_of(call, parts, **self._form)
 
             self._run = function.changed(change, arguments, how=how)
-        last, kept = self._run(*arguments, *function.data(self._run, arguments))
+        if self._data is None:
+            self._data = [self._placement.common(x) for x in function.data(self._run, arguments)]
+        last, kept = self._run(*arguments, *self._data)
         self.carried = list(last)
         return list(kept)
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what is compiled: another process compiles its own."""
-        return self.__dict__ | {"_run": None}
+        return self.__dict__ | {"_run": None, "_data": None}
 
     def _apart(self, kept: Sequence[np.ndarray]) -> DrawsOfChains:
         places = self._places

@@ -3,6 +3,9 @@
 """Many chains that continue from a few: their moments, and what their draws depend on."""
 
 import logging
+import os
+import subprocess
+import sys
 
 import numpy as np
 import pymc as pm
@@ -207,3 +210,46 @@ def test_single_precision_tunes_itself():
     error = idata.posterior["mean"].mean(("chain", "draw")).to_numpy() - data.mean(axis=0)
     assert np.all(np.abs(error) < 0.3 / np.sqrt(N))
     assert "certified" in idata.posterior.attrs["verdict"]
+
+
+def test_chains_are_divided_over_devices(tmp_path):
+    """Draws of chains on eight devices are those on one, in the same process and in another."""
+    environment = os.environ | {"XLA_FLAGS": "--xla_force_host_platform_device_count=8"}
+    command = [sys.executable, "-c", ON_EIGHT_DEVICES, str(tmp_path / "draws.npz")]
+    subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
+    found = np.load(tmp_path / "draws.npz")
+    assert found["n_devices"] == 8
+    assert found["divided"].shape == (16, 6, 3)
+    np.testing.assert_array_equal(found["divided"][:15], found["alone"])
+    np.testing.assert_array_equal(found["divided"][:, 4:], found["pickled"])
+
+
+ON_EIGHT_DEVICES = """
+import sys
+import cloudpickle
+import numpy as np
+import pymc as pm
+import pymc_geodesic as pmg
+from pymc_geodesic.sampling import begin
+from pymc_geodesic.sampling.ensemble import Ensemble
+
+x = np.random.default_rng(1).standard_normal((500, 3))
+with pm.Model():
+    rows = pm.Minibatch(x, batch_size=50)
+    mean = pm.Normal("mean", shape=3)
+    pm.Normal("x", mean, 1.0, observed=rows, total_size=500)
+    sampler = pmg.SGHMC(step_size=0.02, friction=1.0, n_steps=3).sampler
+tuned = [begin(sampler, random_seed=[1, i], tune=0, draws=6) for i in range(4)]
+divided, alone = (Ensemble(sampler, tuned, n) for n in (16, 15))
+first = divided.advance(4)[1]["mean"]
+other = cloudpickle.loads(cloudpickle.dumps(divided))
+parts = [first, divided.advance(2)[1]["mean"]]
+[kernel] = [part._kernel for part in divided._parts]
+np.savez(
+    sys.argv[1],
+    n_devices=len(kernel.carried[0].sharding.device_set),
+    divided=np.concatenate(parts, axis=1),
+    alone=alone.advance(6)[1]["mean"],
+    pickled=other.advance(2)[1]["mean"],
+)
+"""

@@ -15,7 +15,7 @@ from functools import partial
 from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
-from pymc_geodesic.kernel.jax.resident import copied_to_device
+from pymc_geodesic.kernel.jax.resident import Placement
 
 __all__ = ["DrawnRows", "Places", "ensemble_of", "one_call_of"]
 
@@ -68,9 +68,9 @@ class DrawnRows(NamedTuple):
     n_rows: int
     listed: Any = None
 
-    def on_device(self) -> DrawnRows:
-        """Return the same, copied to the device."""
-        return self if self.listed is None else self._replace(listed=copied_to_device(self.listed))
+    def placed(self, where: Placement) -> DrawnRows:
+        """Return the same, copied to the devices."""
+        return self if self.listed is None else self._replace(listed=where.common(self.listed))
 
 
 def one_call_of(

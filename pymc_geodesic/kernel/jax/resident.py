@@ -25,6 +25,7 @@ from pytensor.compile.sharedvalue import SharedVariable
 from pytensor.link.basic import Container
 
 __all__ = [
+    "Placement",
     "aligned_empty",
     "copied_to_device",
     "default_device",
@@ -32,7 +33,6 @@ __all__ = [
     "form_on_device",
     "has_accelerator",
     "in_double_precision",
-    "kept_on_device",
     "load_jax",
     "on_accelerator",
     "on_device",
@@ -112,11 +112,45 @@ def copied_to_device(array: np.ndarray) -> Any:
     return jax.device_put(array)
 
 
-def kept_on_device(array: Any) -> Any:
-    """Return an array as JAX returns the results of a call, for which it compiles another form."""
-    import jax
+class Placement:
+    """Where the arrays of many chains are: those of chains on all devices in equal parts.
 
-    return jax.device_put(array, default_device())
+    Parameters
+    ----------
+    n_chains : int
+        Number of chains. If the devices cannot have equal numbers, the first has all.
+    """
+
+    def __init__(self, n_chains: int) -> None:
+        import jax
+
+        self._n_chains, devices = n_chains, jax.devices()
+        self._of_chains = self._common = default_device()
+        if len(devices) > 1 and n_chains % len(devices) == 0:
+            mesh = jax.sharding.Mesh(np.array(devices), ("chain",))
+            self._of_chains, self._common = (
+                jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec(*axes))
+                for axes in (("chain",), ())
+            )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Another process may have other devices."""
+        return Placement, (self._n_chains,)
+
+    def of_chains(self, array: Any) -> Any:
+        """Place an array with the chain as first axis.
+
+        It is as JAX returns the results of a call, for which it compiles another form.
+        """
+        import jax
+
+        return jax.device_put(array, self._of_chains)
+
+    def common(self, array: Any) -> Any:
+        """Place an array that all chains need."""
+        import jax
+
+        return jax.device_put(array, self._common)
 
 
 def on_device(variable: SharedVariable) -> Any:
