@@ -17,7 +17,7 @@ from pymc_geodesic.kernel.host_functions import (
     geometry,
     terms_of_rows,
 )
-from pymc_geodesic.kernel.interpreted import Evaluated, clock
+from pymc_geodesic.kernel.interpreted import Evaluated, clock, seconds_of
 from pymc_geodesic.kernel.reader import checked_batches, checked_blocks, possible_rows
 from pymc_geodesic.kernel.representatives import Representatives
 from pymc_geodesic.kernel.row_weights import RowWeights
@@ -187,7 +187,7 @@ class HostGradient:
             began, before = clock(), self._evaluate.seconds_of_making
             found = self._whole(point)
             took = clock() - began - (self._evaluate.seconds_of_making - before)
-            self.seconds_per_pass = float(took.max())
+            self.seconds_per_pass = seconds_of(took)
             self._last = [np.array(x) for x in given], found
         return self._last[1]
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from threading import Lock
-from time import process_time, thread_time
+from time import perf_counter, process_time, thread_time
 from typing import Any
 
 import numpy as np
@@ -42,7 +42,7 @@ from pymc_geodesic.kernel.jax.function import JAXFunction
 from pymc_geodesic.kernel.jax.resident import in_double_precision
 from pymc_geodesic.kernel.jax.written import forget_lines_of_constants
 
-__all__ = ["Evaluated", "Interpreted", "clock", "with_batch_axis", "write_out"]
+__all__ = ["Evaluated", "Interpreted", "clock", "seconds_of", "with_batch_axis", "write_out"]
 
 # NumPy's limit for the operands of a function.
 MOST_OPERANDS = 31
@@ -196,14 +196,14 @@ class Evaluated:
 
     Attributes
     ----------
-    seconds_of_making : ndarray, shape (2,)
+    seconds_of_making : ndarray, shape (3,)
         Time of the processor that first calls took, by the clocks of :func:`clock`.
     """
 
     def __init__(self, inputs: Sequence[TensorVariable], outputs: Sequence[TensorVariable]) -> None:
         self.compiled = JAXFunction(inputs, outputs)
         self.interpreted = Interpreted(inputs, outputs)
-        self.seconds_of_making, self._n_shapes = np.zeros(2), 0
+        self.seconds_of_making, self._n_shapes = np.zeros(3), 0
         self._dtypes = [x.dtype for x in inputs]
 
     def __call__(
@@ -264,9 +264,18 @@ def _along(function: Callable[..., Any], *, n_moved: int, n_before: int) -> Call
 
 
 def clock() -> np.ndarray:
-    """Return the time of the processor, by two clocks.
+    """Return the time of the processor by two clocks, and that of the wall.
 
     Where a limit is set to the time of a process, as batch systems do, the clock of all its threads
     advances in steps of milliseconds; that of a single thread does not.
     """
-    return np.array([process_time(), thread_time()])
+    return np.array([process_time(), thread_time(), perf_counter()])
+
+
+def seconds_of(passed: np.ndarray) -> float:
+    """Return what was taken, from the difference of two :func:`clock`.
+
+    On a busy machine more time passes than was taken. On one of many processors threads that wait
+    for a short computation take more of them than the time that passes.
+    """
+    return float(min(passed[:2].max(), passed[2]))

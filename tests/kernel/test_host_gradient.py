@@ -144,7 +144,7 @@ def test_a_pass_is_timed_without_compiling(monkeypatch):
     gradient, point = host(flat())
     gradient._evaluate.compiled = slow = Slow(gradient._evaluate.compiled)
     for module in (interpreted, host_gradient):
-        monkeypatch.setattr(module, "clock", lambda: np.full(2, slow.time))
+        monkeypatch.setattr(module, "clock", lambda: np.full(3, slow.time))
     monkeypatch.setattr(host_gradient, "CHUNK", 150)
     gradient.whole(point)
     assert gradient.seconds_per_pass == 3.0
@@ -156,6 +156,14 @@ def test_a_pass_is_timed_where_the_clock_of_the_process_advances_in_steps(monkey
     monkeypatch.setattr(interpreted, "process_time", lambda: 1.0)
     gradient.whole(point)
     assert gradient.seconds_per_pass > 0
+
+
+def test_threads_that_wait_take_no_longer_than_the_time_that_passes(monkeypatch):
+    gradient, point = host(flat())
+    times = iter(range(10_000))
+    monkeypatch.setattr(interpreted, "process_time", lambda: 1e3 * next(times))
+    gradient.whole(point)
+    assert gradient.seconds_per_pass < 100
 
 
 def test_other_data_write_nothing(monkeypatch):

@@ -181,7 +181,7 @@ def test_the_time_of_all_rows_is_that_of_a_part_of_them(monkeypatch):
     gradient = SimpleNamespace(is_stream=False, n_rows=(n,), chunks=lambda: iter([part]))
     gradient.many = lambda points, rows, are_drawn: calls.append(rows)
     times = iter([0.0, 5.0, 5.25])
-    monkeypatch.setattr(module, "clock", lambda: np.full(2, next(times)))
+    monkeypatch.setattr(module, "clock", lambda: np.full(3, next(times)))
     # The first call, which makes the function, does not count.
     assert module.seconds_of_one(gradient, [np.zeros(2)]) == pytest.approx(0.25 * n / 10)
     assert calls == [[part], [part]]
