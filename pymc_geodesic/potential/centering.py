@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 import pytensor.tensor as pt
@@ -31,26 +30,9 @@ from pymc_geodesic.graph_inputs import shared_number
 from pymc_geodesic.manifolds import Point
 from pymc_geodesic.potential.centered_effects import centered_effects
 from pymc_geodesic.potential.scaled_products import scaled_products
-from pymc_geodesic.potential.variables import SampledVariable
+from pymc_geodesic.potential.variables import Coordinate, SampledVariable
 
-__all__ = ["Coordinate", "carried", "coordinates_of", "inside", "outside"]
-
-
-class Coordinate(NamedTuple):
-    """The coordinate ``(value - shift) * exp(log_ratio)`` of a flat variable.
-
-    Attributes
-    ----------
-    shift, log_ratio : TensorVariable
-        Functions of PyMC's values of other flat variables; they broadcast to the variable.
-    is_natural : bool
-        Whether rows of the data depend on the coordinate as the model is written, and not on
-        PyMC's value.
-    """
-
-    shift: TensorVariable
-    log_ratio: TensorVariable
-    is_natural: bool
+__all__ = ["carried", "coordinates_of", "inside", "outside"]
 
 
 def coordinates_of(
