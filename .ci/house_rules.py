@@ -24,7 +24,7 @@ ORDER = (
     *("run_record", "schedules", "arrays", "graph_inputs", "monte_carlo", "component_order"),
     *("manifolds", "distributions", "potential", "mass"),
     *("kernel", "algorithms", "latents", "tuning"),
-    *("groups", "rows", "data_checks", "sampling", "step_methods", "minibatch_guard"),
+    *("data_checks", "groups", "rows", "sampling", "step_methods", "minibatch_guard"),
     *("refinement", "runs"),
     *("diagnostics", "plots", "directions", "topic_models", "predictions", "calibration"),
 )

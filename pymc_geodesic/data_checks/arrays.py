@@ -18,6 +18,7 @@ from pytensor.graph.basic import Constant, Variable
 from pytensor.graph.traversal import ancestors
 from pytensor.tensor import TensorConstant, TensorVariable
 from pytensor.tensor.random.type import RandomType
+from scipy import sparse
 
 from pymc_geodesic.data_checks.indices import indices_of, named
 from pymc_geodesic.data_checks.row_density import NoRowDensity, Point, RowDensity
@@ -70,8 +71,9 @@ def _checksum(variable: TensorConstant | SharedVariable) -> tuple[int, tuple[int
     value = (
         variable.data if isinstance(variable, TensorConstant) else variable.get_value(borrow=True)
     )
-    value = np.ascontiguousarray(value)
-    return zlib.crc32(value.reshape(-1).view("uint8")), value.shape
+    # Of a sparse matrix the rows in order.
+    entries = value.tocsr().data if sparse.issparse(value) else np.ascontiguousarray(value)
+    return zlib.crc32(entries.reshape(-1).view("uint8")), value.shape
 
 
 # Groups whose log densities are compared.

@@ -31,7 +31,14 @@ from pymc_geodesic.data_checks.row_density import (
 from pymc_geodesic.kernel.interpreted import Interpreted
 from pymc_geodesic.potential.minibatch import BatchSource, described, model_outputs
 
-__all__ = ["RowIndices", "indices_of", "named", "require_fixed_indices"]
+__all__ = [
+    "Index",
+    "RowIndices",
+    "indices_of",
+    "named",
+    "require_codes",
+    "require_fixed_indices",
+]
 
 # Number of rows shown in a message.
 SHOWN = 3
@@ -217,18 +224,35 @@ def require_fixed_indices(model: Model) -> None:
         if not isinstance(data, Constant | SharedVariable) or isinstance(data.type, RandomType):
             continue
         values = data.data if isinstance(data, Constant) else data.get_value(borrow=True)
-        values = np.asarray(values)
-        if values.ndim == 0 or not values.size:
-            continue
-        length = _length(index)
-        is_bad = values >= (np.inf if length is None else length)
-        if values.min() < -(length or np.inf):
-            is_bad |= values < -(length or np.inf)
-        elif values.min() < 0 <= values.max() and len(np.unique(values)) < values.size:
-            is_bad |= values < 0
-        if is_bad.any():
-            where = f"`{data.name}`" if data.name else f"an array of shape {values.shape}"
-            raise ValueError(_sentence("model", index, length, values[is_bad], where=where))
+        require_codes(index, np.asarray(values), _length(index), name=data.name)
+
+
+def require_codes(
+    index: Index, values: np.ndarray, length: int | None, *, name: str | None
+) -> None:
+    """Check the values of an array of indices; see :func:`require_fixed_indices`.
+
+    Parameters
+    ----------
+    index : Index
+        The array, and what it indexes.
+    values : ndarray
+        Its values.
+    length : int, optional
+        What they must be below.
+    name : str, optional
+        What users call them.
+    """
+    if values.ndim == 0 or not values.size:
+        return
+    is_bad = values >= (np.inf if length is None else length)
+    if values.min() < -(length or np.inf):
+        is_bad |= values < -(length or np.inf)
+    elif values.min() < 0 <= values.max() and len(np.unique(values)) < values.size:
+        is_bad |= values < 0
+    if is_bad.any():
+        where = f"`{name}`" if name else f"an array of shape {values.shape}"
+        raise ValueError(_sentence("model", index, length, values[is_bad], where=where))
 
 
 def _sentence(what: str, index: Index, length: int | None, bad: np.ndarray, *, where: str) -> str:

@@ -20,6 +20,7 @@ from pytensor.raise_op import CheckAndRaise
 from pytensor.scan.op import Scan
 from pytensor.sparse.math import Dot as SparseDot
 from pytensor.sparse.math import StructuredDot
+from pytensor.sparse.type import SparseTensorType
 from pytensor.tensor import TensorVariable
 from pytensor.tensor.blockwise import Blockwise
 from pytensor.tensor.elemwise import CAReduce, DimShuffle, Elemwise
@@ -100,12 +101,19 @@ def _structured_dot(
     op: Any, rows: Rows, var: TensorVariable, axis: int, positions: Positions
 ) -> TensorVariable | None:
     x, y = var.owner.inputs
-    if axis != 0 or rows.facts.is_random(x) or not isinstance(y, TensorVariable):
+    is_second = isinstance(y.type, SparseTensorType)
+    sparse, dense = (y, x) if is_second else (x, y)
+    if rows.facts.is_random(sparse) or isinstance(dense.type, SparseTensorType):
         return None
-    matrix: Any = rows.facts.array(x)
-    columns, entries = _padded(matrix.tocsr())
+    if axis != (var.ndim - 1 if is_second else 0):
+        dense = rows.of(dense, axis, positions)
+        return op(dense, sparse) if is_second else op(sparse, dense)
+    matrix: Any = rows.facts.array(sparse)
+    columns, entries = _padded((matrix.T if is_second else matrix).tocsr())
     columns, entries = rows.leaf(columns, 0, positions), rows.leaf(entries, 0, positions)
-    return (entries[:, :, None] * y[columns]).sum(axis=1)
+    entries = entries if dense.ndim == 1 else entries[:, :, None]
+    found = (entries * dense.T[columns] if is_second else entries * dense[columns]).sum(axis=1)
+    return found.T if is_second else found
 
 
 @rule.register

@@ -23,6 +23,7 @@ from pytensor.tensor.elemwise import DimShuffle, Elemwise
 from pytensor.tensor.random.op import RandomVariable
 from pytensor.tensor.random.type import RandomType
 from pytensor.tensor.shape import Shape, Shape_i
+from scipy import sparse
 
 from pymc_geodesic.graph_inputs import graph_input
 from pymc_geodesic.rows.graphs import data_of, known_by_value
@@ -141,7 +142,8 @@ class Facts:
         [graph] = clone_replace([var], replace=given, rebuild_strict=False)
         mode = Mode(linker="py", optimizer="fast_run").excluding("fusion", "inplace")
         with pytensor.config.change_flags(cxx=""):
-            return np.asarray(pytensor.function([], graph, mode=mode, on_unused_input="ignore")())
+            value = pytensor.function([], graph, mode=mode, on_unused_input="ignore")()
+        return value if sparse.issparse(value) else np.asarray(value)
 
     def length(self, var: TensorVariable, axis: int) -> int:
         """Length of an axis."""

@@ -194,7 +194,7 @@ def _advanced_inc_subtensor(
     where = where[rows.at(positions)]
     if np.all(where < 0):
         return rows.of(x, 0, positions)
-    # The last value stands for those of other rows, which are not used.
+    # Some value stands for those of other rows, which are not used.
     new, place = y, where
     if y.ndim > x.ndim - len(arrays) and not y.type.broadcastable[0]:
         if len(arrays) == 1:

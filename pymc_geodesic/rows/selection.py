@@ -23,6 +23,7 @@ from pytensor.graph.basic import Apply, Variable
 from pytensor.tensor import TensorVariable
 from pytensor.tensor.basic import AllocEmpty
 
+from pymc_geodesic.data_checks.indices import Index, require_codes
 from pymc_geodesic.graph_inputs import call_data
 from pymc_geodesic.rows.facts import Facts
 from pymc_geodesic.rows.graphs import name_of, name_of_data
@@ -153,7 +154,8 @@ class Rows:
 
     def index(self, var: TensorVariable, axis: int, positions: Positions) -> TensorVariable:
         """Rows of a variable that is known for all rows."""
-        rows = np.arange(self.n_rows) if positions is None else positions
+        # Rows that have no entry do not use the first, which stands for it.
+        rows = np.maximum(self.at(positions), 0)
         return var[(*[slice(None)] * axis, self.leaf(rows.astype("int64")))]
 
     def known_index(
@@ -161,7 +163,9 @@ class Rows:
     ) -> np.ndarray:
         """Return which entries along an axis of a variable rows have, by an index that is data."""
         at = self.facts.array(index).reshape(-1)
-        return np.where(at < 0, at + self.facts.length(x, axis), at)[self.at(positions)]
+        n = self.facts.length(x, axis)
+        require_codes(Index(index, x, axis), at, n, name=name_of_data(index))
+        return np.where(at < 0, at + n, at)[self.at(positions)]
 
     def index_of(
         self, x: TensorVariable, axis: int, index: TensorVariable, along: int, positions: Positions

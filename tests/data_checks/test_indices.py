@@ -175,6 +175,18 @@ def test_missing_categories_of_pandas_are_refused():
             accept(model_of(of_vector, codes))
 
 
+@pytest.mark.parametrize("centred", [True, False])
+def test_codes_of_more_groups_than_rows_of_a_batch(centred):
+    n_groups = 3 * BATCH
+    codes = with_one(RNG.integers(0, n_groups, N), -1)
+    with pm.Model() as model:
+        scale = pm.HalfNormal("scale")
+        a = pm.Normal("a", 0.0, scale if centred else 1.0, shape=n_groups)
+        pm.Normal("y", (a if centred else scale * a)[codes], 1.0, observed=Y)
+    with pytest.raises(ValueError, match=rf"indices of `a` from 0 to {n_groups - 1}, got -1 in"):
+        pmg.minibatch(model, batch_size=BATCH)
+
+
 def test_indices_of_data_whose_length_is_not_static():
     with pm.Model() as model:
         u = pm.Data("u", np.ones(3))

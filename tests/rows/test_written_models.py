@@ -25,6 +25,7 @@ from written_models import MODELS
 
 import pymc_geodesic as pmg
 
+from pymc_geodesic.data_checks import DataChecks
 from pymc_geodesic.potential.log_density import LogDensity, without_checks
 from pymc_geodesic.potential.minibatch import find_batch_sources
 from pymc_geodesic.potential.terms import total
@@ -111,4 +112,6 @@ def test_the_expectation_over_batches_is_the_whole(name):
         every = [rv.name for rv in model.free_RVs]
         batches = pmg.minibatch(model, batch_size=BATCH_SIZE, var_names=every)
     assert any(options.get("warns", "") in str(w.message) for w in caught) or "warns" not in options
+    # What a step looks at before it samples.
+    DataChecks(batches, find_batch_sources(batches), point=batches.initial_point(), batches=True)
     require_unbiased(model, batches, tolerance=1e-6 if "float32" in name else 1e-8)

@@ -5,7 +5,9 @@
 import numpy as np
 import pandas as pd
 import pymc as pm
+import pytensor.sparse
 import pytensor.tensor as pt
+import scipy.sparse
 
 from written_models import base, model
 
@@ -89,4 +91,63 @@ def multivariate_rows_missing_in_part(n=72):
     with pm.Model() as m:
         b = pm.Normal("b", shape=3)
         pm.MvNormal("y", b, np.eye(3), observed=np.ma.masked_invalid(X))
+    return m
+
+
+def sparse_rows(n, width=5):
+    """Return a matrix of whose entries most are zero, and outcomes."""
+    rng = np.random.default_rng(3)
+    Z = rng.standard_normal((n, width)) * (rng.random((n, width)) < 0.4)
+    return scipy.sparse.csr_matrix(Z), rng.standard_normal(n)
+
+
+@model()
+def sparse_design_and_vector(n=72):
+    Z, y = sparse_rows(n)
+    with pm.Model() as m:
+        b = pm.Normal("b", shape=5)
+        pm.Normal("y", pytensor.sparse.dot(Z.tocsc(), b), 1.0, observed=y)
+    return m
+
+
+@model()
+def sparse_design_on_the_right(n=72):
+    Z, y = sparse_rows(n)
+    with pm.Model() as m:
+        b = pm.Normal("b", shape=(2, 5))
+        mu = pytensor.sparse.dot(b, pytensor.sparse.as_sparse_variable(Z.T.tocsr()))
+        pm.Normal("y", mu[1], 1.0, observed=y)
+        pm.Normal("y2", mu, 1.0, observed=np.stack([y, -y]))
+    return m
+
+
+@model()
+def sparse_design_transposed_in_the_graph(n=72):
+    Z, y = sparse_rows(n)
+    with pm.Model() as m:
+        b = pm.Normal("b", shape=(5, 1))
+        Z = pytensor.sparse.transpose(pytensor.sparse.as_sparse_variable(Z.T.tocsr()))
+        pm.Normal("y", pytensor.sparse.structured_dot(Z, b)[:, 0], 1.0, observed=y)
+    return m
+
+
+@model()
+def sparse_neighbours_of_groups(n=72):
+    _rng, X, g = base(n)
+    W, _ = sparse_rows(7, width=7)
+    with pm.Model() as m:
+        a = pm.Normal("a", shape=7)
+        around = pytensor.sparse.dot(pytensor.sparse.as_sparse_variable(W), a[:, None])[:, 0]
+        pm.Normal("y", (a + around)[g], 1.0, observed=X[:, 0])
+    return m
+
+
+@model()
+def two_covariates_with_missing_values(n=72):
+    rng, X, _g = base(n)
+    x, z = np.where(rng.random((2, n)) < 0.2, np.nan, X[:, :2].T)
+    with pm.Model() as m:
+        x_, z_ = pm.Normal("x", 0.2, 1.0, observed=x), pm.Normal("z", -0.1, 1.0, observed=z)
+        b = pm.Normal("b", shape=2)
+        pm.Normal("y", b[0] * x_ + b[1] * z_, 1.0, observed=X[:, 2])
     return m
