@@ -52,17 +52,30 @@ def radon_of_posteriordb(n):
     return model
 
 
-@foreign(DB + "low_dim_gauss_mix")
-def two_normals(n):
-    d = frame(n)
+def mixture_of_two(y):
+    """Two normal distributions, in the order of their means."""
     ordered = pm.distributions.transforms.ordered
     with pm.Model() as model:
         mu = pm.Normal("mu", 0, 2, shape=2, transform=ordered, initval=[-1.0, 1.0])
         sigma, theta = pm.HalfNormal("sigma", 2, shape=2), pm.Beta("theta", 5, 5)
-        parts = [pm.logp(pm.Normal.dist(mu[k], sigma[k]), d["y"].to_numpy()) for k in range(2)]
+        parts = [pm.logp(pm.Normal.dist(mu[k], sigma[k]), y) for k in range(2)]
         mixed = pt.logaddexp(pt.log(theta) + parts[0], pt.log1p(-theta) + parts[1])
         pm.Potential("likelihood", mixed.sum())
     return model
+
+
+@foreign(DB + "low_dim_gauss_mix")
+def two_normals(n):
+    """Data of nearly one normal distribution, which do not tell where the two of them are."""
+    return mixture_of_two(frame(n)["y"].to_numpy())
+
+
+@foreign(DB + "low_dim_gauss_mix")
+def two_normals_apart(n):
+    """Data as those of the source: normal distributions around -2.75 and 2.75."""
+    rng = np.random.default_rng(7)
+    centers = np.where(rng.random(n) < 0.4, -2.75, 2.75)
+    return mixture_of_two(rng.normal(centers, 1.0))
 
 
 @foreign(DB + "losscurve_sislob")
