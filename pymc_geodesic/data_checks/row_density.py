@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import math
+
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -36,10 +38,12 @@ __all__ = [
 Point = Mapping[str, np.ndarray]
 
 # Rows evaluated at once: so many that the cost of a call is negligible, and so few that they fit
-# into the cache and the memory. At most this number of batches, or 500 rows.
+# into the cache and the memory. At most this number of batches, or 500 rows; of wide rows, at most
+# as many as have these numbers.
 CHUNK = 10_000
 BATCHES = 50
 AT_LEAST = 500
+NUMBERS = 1_000_000
 
 
 # Errors of NumPy if shapes do not fit.
@@ -88,7 +92,10 @@ class RowDensity:
     @property
     def chunk(self) -> int:
         """Number of rows to evaluate at once."""
-        return min(CHUNK, max(AT_LEAST, BATCHES * self.source.batch_size))
+        shapes = [batch.type.shape[1:] for batch in self.source.batches]
+        width = sum(math.prod(n or 1 for n in shape) for shape in shapes)
+        by_batches = max(AT_LEAST, BATCHES * self.source.batch_size)
+        return min(CHUNK, by_batches, max(1, NUMBERS // width))
 
     def chunks(self) -> Sequence[np.ndarray]:
         """Split the indices of all rows into chunks."""

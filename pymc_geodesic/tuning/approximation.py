@@ -189,7 +189,7 @@ def approximate(
     """
     scaling, dtype = Scales(gradient, start), start[0].dtype.name
     center = joined(start).astype(float)
-    scales = np.full_like(center, FIRST_SCALE)
+    scales = scaling.small(FIRST_SCALE)
     if mass is not None:
         scales = joined(mass.rate([np.ones_like(x) for x in start])).astype(float)
     # Where a tail is flat, few pairs see no curvature, and scales would grow without end.

@@ -17,6 +17,8 @@ __all__ = ["Scales", "first_scales"]
 
 # Batches whose gradients are compared, and the largest scale that they may find: that of priors.
 N_BATCHES, LARGEST = 64, 1.0
+# How far a point on a curved manifold moves at first, so that its direction is still told.
+LARGEST_ANGLE = 0.5
 
 
 class Scales:
@@ -33,6 +35,15 @@ class Scales:
     def __init__(self, gradient: HostGradient, start: Sequence[np.ndarray]) -> None:
         self.factors, self.shapes = gradient.manifold.factors, [np.shape(x) for x in start]
         self.point_dims = gradient.manifold.point_dims
+
+    def small(self, size: float) -> np.ndarray:
+        """Return scales of a size, or less: points move by about half a radian at most."""
+        pairs = zip(self.shapes, self.factors, self.point_dims, strict=True)
+        sizes = [
+            np.full(shape, size if factor.is_flat else min(size, LARGEST_ANGLE / np.sqrt(dim)))
+            for shape, factor, dim in pairs
+        ]
+        return joined(sizes)
 
     def averaged(self, curvature: np.ndarray) -> np.ndarray:
         """Replace the curvatures of a point by their mean over its directions if it has one."""

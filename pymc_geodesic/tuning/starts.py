@@ -39,6 +39,9 @@ N_DRAWN = 8
 NEARBY = 0.2
 # If the first trials end at the energy of the model's own start, no others are made.
 N_FIRST, N_TRIALS = 2, 16
+# Trials from clusters that must end at the lowest energy to spare the others, up to this share of
+# what clusters gain: a small one among thirty gains a thousandth.
+N_LOWEST, LOWEST = 3, 1e-4
 # Starts that are returned if they differ, as a long search needs.
 N_STARTS = 4
 # Share of the energy that a descent gains: modes this close explain the data equally well.
@@ -199,7 +202,9 @@ def best_starts(
     start = list(start)
     if not any(movable):
         return [start]
-    rows = [row[:N_ROWS] for row in gradient.rows(rng, N_ROWS)]
+    mixtures = mixture_starts(gradient)
+    n_rows = N_ROWS if mixtures is None else mixtures.n_rows(start)
+    rows = [row[:n_rows] for row in gradient.rows(rng, n_rows)]
 
     def tried(point):
         end = descend(
@@ -225,7 +230,8 @@ def best_starts(
         return jittered(gradient, own.point, movable=movable, rng=rng, size=NEARBY)
 
     own = tried(start)
-    mixtures = mixture_starts(gradient, own.point, rows=rows, varied=varied)
+    if mixtures is not None:
+        mixtures.look(own.point, rows=rows, varied=varied)
     gained = _energy(gradient, start, rows) - own.energy
     tolerance = max(LEAST_GAIN, SAME * gained) if np.isfinite(gained) else LEAST_GAIN
     trials: list[Trial] = []
@@ -234,6 +240,8 @@ def best_starts(
         agree = all(abs(trial.energy - own.energy) <= tolerance for trial in trials)
         if agree and len(trials) == N_FIRST:
             return [start]
+        if mixtures is not None and _is_found(trials, own):
+            break
     many = gradient.rows(deepcopy(rng), N_CHECKED)
     found = sorted(trials, key=lambda trial: trial.energy)[:N_STARTS]
     found = [trial for trial in found if np.isfinite(_energy(gradient, trial.point, many))]
@@ -244,6 +252,13 @@ def best_starts(
     if is_lower and (not np.isfinite(own.energy) or score(best) < score(own)):
         return [trial.point for trial in found]
     return [start, *(trial.point for trial in found[: N_STARTS - 1])]
+
+
+def _is_found(trials: Sequence[Trial], own: Trial) -> bool:
+    """Return whether several trials have ended at the lowest energy of all."""
+    energies = np.array([trial.energy for trial in trials])
+    tolerance = max(LEAST_GAIN, LOWEST * (own.energy - energies.min()))
+    return int(np.sum(energies <= energies.min() + tolerance)) >= N_LOWEST
 
 
 def _energy(gradient: HostGradient, point, rows) -> float:

@@ -279,3 +279,15 @@ def test_single_precision():
         x, y = batch(X.astype("float32"), Y)
         pm.Normal("y", x @ coefficients().astype("float32"), 1.0, observed=y, **SIZE)
     DataChecks(model, find_batch_sources(model), point=model.initial_point(), batches=True)
+
+
+def test_wide_rows_are_evaluated_a_few_at_a_time():
+    rows = np.zeros((3_000, 2_000))
+    with pm.Model() as model:
+        mu = pm.Normal("mu", shape=2_000)
+        pm.Normal("x", mu, 1.0, observed=rows)
+    model = pmg.minibatch(model, batch_size=100)
+    [density] = row_densities(model, find_batch_sources(model))
+    assert density.chunk == 500
+    sizes = [len(rows) for rows in density.chunks()]
+    assert (sum(sizes), max(sizes)) == (3_000, 500)

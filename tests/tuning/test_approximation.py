@@ -322,6 +322,28 @@ def test_the_mass_of_scales_keeps_one_number_for_a_curved_variable():
     assert np.linalg.norm(mean - direction) < 2 * expected
 
 
+def test_long_vectors_stay_near_the_components_to_which_they_belong():
+    """Clusters whose directions have a cosine of .8, which a tenth in each entry would lose."""
+    import pymc_geodesic as pmg
+
+    d, k, rng = 400, 6, np.random.default_rng(1)
+    means = rng.normal(size=(k, d)) + 2 * rng.normal(size=d)
+    means /= np.linalg.norm(means, axis=1, keepdims=True)
+    x = np.repeat(means, 250, axis=0) + 1.5 / np.sqrt(d) * rng.normal(size=(250 * k, d))
+    x /= np.linalg.norm(x, axis=1, keepdims=True)
+    with pm.Model() as model:
+        mu = pmg.SphericalUniform("mu", shape=(k, d), initval=means)
+        components = pmg.VonMisesFisher.dist(mu, d / 1.5**2)
+        batch = pm.Minibatch(x, batch_size=200)
+        pm.Mixture("x", np.full(k, 1 / k), components, observed=batch, total_size=len(x))
+    setting = Setting(model)
+    [found], mass, _ = approximate(setting.gradient, setting.start, rng=np.random.default_rng(2))
+    assert np.min(np.sum(means * found, axis=1)) > 0.99
+    # In a tangent direction the information is n kappa times the mean resultant length.
+    expected = (250 * d / 1.5**2 / np.sqrt(1 + 1.5**2)) ** -0.5
+    np.testing.assert_allclose(mass.arrays[0], expected, rtol=0.1)
+
+
 def test_centers_of_an_angle_at_pi_are_averaged_along_the_circle():
     """The centers of the last rounds, of other rows each, are on both sides of the seam."""
     n = 60_000

@@ -14,6 +14,7 @@ import pymc_geodesic as pmg
 from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.potential import Potential
 from pymc_geodesic.tuning.center import descend
+from pymc_geodesic.tuning.mixture_starts import _clusters
 from pymc_geodesic.tuning.starts import best_starts
 
 
@@ -98,6 +99,20 @@ def test_the_held_out_value_is_not_below_the_best_of_ten_fits_by_em(d, seed):
     ours = log_density(held_out, found["w"], found["mu"], found["kappa"]).mean()
     # The prior moves the mode by less than a hundredth of a nat; another local mode is tenths off.
     assert ours > log_density(held_out, *best).mean() - 0.01
+
+
+def test_rows_of_thirty_clusters_of_unequal_size_are_divided_as_they_were_made():
+    """Neighbours are one standard deviation apart in each of many directions together."""
+    rng, k = np.random.default_rng(1), 30
+    groups = rng.normal(size=(5, 300)) * 0.6
+    centers = groups[rng.integers(5, size=k)] + rng.normal(size=(k, 300)) * 0.5
+    w = 1.0 / (3 + np.arange(k))
+    labels = rng.choice(k, 3_000, p=w / w.sum())
+    found = _clusters(centers[labels] + rng.normal(size=(3_000, 300)), k, rng)
+    shared = np.zeros((k, k), int)
+    np.add.at(shared, (labels, found), 1)
+    assert len(set(shared.argmax(axis=1))) == k
+    assert shared.max(axis=1).sum() > 0.99 * len(labels)
 
 
 # Other components
