@@ -17,6 +17,7 @@ from pymc_geodesic.distributions.transforms import unit_vector
 from pymc_geodesic.distributions.unit_vectors import (
     UnitVectorDistribution,
     check_shape,
+    common_dimension,
     dimension,
     normalised,
     precision_of,
@@ -26,7 +27,6 @@ from pymc_geodesic.distributions.unit_vectors import (
 from pymc_geodesic.distributions.validation import (
     as_float_tensor,
     check_covariance,
-    check_lengths,
     has_unit_norm,
 )
 from pymc_geodesic.manifolds import ProjectiveSphere
@@ -122,9 +122,8 @@ class AngularCentralGaussian(UnitVectorDistribution):
 
     def logp(value, cov) -> TensorVariable:
         """Return the log density with respect to the surface measure."""
-        lengths = {"cov": cov.type.shape[-1], "the value": value.type.shape[-1]}
-        check_lengths(lengths, "AngularCentralGaussian")
-        n = pt.as_tensor(dimension(cov, value)).astype(value.dtype)
+        n = common_dimension(value, "AngularCentralGaussian", cov=cov)
+        n = pt.as_tensor(n).astype(value.dtype)
         precision = precision_of(cov)
         res = -0.5 * n * pt.log(quadratic_form(value, precision.matrix))
         res = res - precision.half_log_det - sphere_log_area(n, value.dtype)

@@ -133,7 +133,7 @@ def length_of(support_shape: Any, shape: Any, *, unknown: str) -> tuple[TensorVa
 def on_manifold(
     distribution: type[Distribution],
     manifold: Manifold,
-    transform: Transform,
+    transform: Transform | None,
     *,
     on_request: bool = False,
 ) -> None:
@@ -143,8 +143,10 @@ def on_manifold(
     ----------
     distribution : type
         With its ``rv_type``.
-    manifold, transform
+    manifold : Manifold
         Of its values.
+    transform : Transform, optional
+        By which NUTS samples them; None if it cannot.
     on_request : bool
         See :func:`~pymc_geodesic.register_manifold`.
     """

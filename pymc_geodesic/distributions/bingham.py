@@ -22,13 +22,13 @@ from pymc_geodesic.distributions.transforms import unit_vector
 from pymc_geodesic.distributions.unit_vectors import (
     UnitVectorDistribution,
     check_shape,
+    common_dimension,
     dimension,
     normalised,
     quadratic_form,
 )
 from pymc_geodesic.distributions.validation import (
     as_float_tensor,
-    check_lengths,
     check_square,
     has_unit_norm,
 )
@@ -173,7 +173,7 @@ class Bingham(UnitVectorDistribution):
 
     def logp(value, A) -> TensorVariable:
         """Return the log density with respect to the surface measure."""
-        check_lengths({"A": A.type.shape[-1], "the value": value.type.shape[-1]}, "Bingham")
+        common_dimension(value, "Bingham", A=A)
         res = quadratic_form(value, A) + bingham_log_normalizer(A)
         return on_support(res, value, has_unit_norm)
 

@@ -17,13 +17,14 @@ from pymc_geodesic.distributions.base import RandomGraph, on_manifold, on_suppor
 from pymc_geodesic.distributions.transforms import unit_vector
 from pymc_geodesic.distributions.unit_vectors import (
     UnitVectorDistribution,
+    common_dimension,
     cosine,
     dimension,
     direction_and_number,
     directions_about,
     mode_at_mu,
 )
-from pymc_geodesic.distributions.validation import check_lengths, has_unit_norm
+from pymc_geodesic.distributions.validation import has_unit_norm
 from pymc_geodesic.manifolds import Sphere
 
 __all__ = ["PowerSpherical", "PowerSphericalRV"]
@@ -116,9 +117,8 @@ class PowerSpherical(UnitVectorDistribution):
 
     def logp(value, mu, kappa) -> TensorVariable:
         """Return the log density with respect to the surface measure."""
-        lengths = {"mu": mu.type.shape[-1], "the value": value.type.shape[-1]}
-        check_lengths(lengths, "PowerSpherical")
-        beta = 0.5 * (pt.as_tensor(dimension(mu, value)).astype(kappa.dtype) - 1.0)
+        n = pt.as_tensor(common_dimension(value, "PowerSpherical", mu=mu)).astype(kappa.dtype)
+        beta = 0.5 * (n - 1.0)
         alpha = beta + kappa
         log_two, log_pi = np.log([2.0, np.pi]).astype(kappa.dtype)
         log_scale = pt.gammaln(alpha + beta) - pt.gammaln(alpha)

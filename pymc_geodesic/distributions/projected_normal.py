@@ -19,6 +19,7 @@ from pymc_geodesic.distributions.unimodal import log_integral
 from pymc_geodesic.distributions.unit_vectors import (
     UnitVectorDistribution,
     check_shape,
+    common_dimension,
     dimension,
     normalised,
     precision_of,
@@ -150,9 +151,8 @@ class ProjectedNormal(UnitVectorDistribution):
 
     def logp(value, mu, cov) -> TensorVariable:
         """Return the log density with respect to the surface measure."""
-        lengths = {"mu": mu.type.shape[-1], "the value": value.type.shape[-1]}
-        check_lengths(lengths, "ProjectedNormal")
-        n = pt.as_tensor(dimension(cov, mu, value)).astype(value.dtype)
+        n = pt.as_tensor(common_dimension(value, "ProjectedNormal", mu=mu, cov=cov))
+        n = n.astype(value.dtype)
         precision = precision_of(cov)
         squares = quadratic_form(value, precision.matrix)
         pull = (precision.matrix * mu[..., None, :]).sum(axis=-1)

@@ -16,13 +16,14 @@ from pymc_geodesic.distributions.base import RandomGraph, on_manifold, on_suppor
 from pymc_geodesic.distributions.transforms import unit_vector
 from pymc_geodesic.distributions.unit_vectors import (
     UnitVectorDistribution,
+    common_dimension,
     dimension,
     direction_and_number,
     mode_at_mu,
     normalised,
     sphere_log_area,
 )
-from pymc_geodesic.distributions.validation import check_lengths, has_unit_norm
+from pymc_geodesic.distributions.validation import has_unit_norm
 from pymc_geodesic.manifolds import Sphere
 
 __all__ = ["SphericalCauchy", "SphericalCauchyRV"]
@@ -121,9 +122,7 @@ class SphericalCauchy(UnitVectorDistribution):
 
     def logp(value, mu, rho) -> TensorVariable:
         """Return the log density with respect to the surface measure."""
-        lengths = {"mu": mu.type.shape[-1], "the value": value.type.shape[-1]}
-        check_lengths(lengths, "SphericalCauchy")
-        n = pt.as_tensor(dimension(mu, value)).astype(value.dtype)
+        n = pt.as_tensor(common_dimension(value, "SphericalCauchy", mu=mu)).astype(value.dtype)
         # Has no cancellation if rho and the cosine are near one.
         distance = ((value - mu) ** 2).sum(axis=-1)
         ratio = pt.log1p(-rho) + pt.log1p(rho) - pt.log((1.0 - rho) ** 2 + rho * distance)

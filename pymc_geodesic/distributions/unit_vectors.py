@@ -29,6 +29,7 @@ __all__ = [
     "Precision",
     "UnitVectorDistribution",
     "check_shape",
+    "common_dimension",
     "cosine",
     "dimension",
     "direction_and_number",
@@ -117,6 +118,21 @@ def dimension(x: TensorVariable, *others: TensorVariable) -> int | TensorVariabl
     """Return the length of the last axis, as an integer if the type of any tensor has it."""
     known = [y.type.shape[-1] for y in (x, *others) if y.type.shape[-1] is not None]
     return known[0] if known else x.shape[-1]
+
+
+def common_dimension(
+    value: TensorVariable, owner: str, **parameters: TensorVariable
+) -> int | TensorVariable:
+    """Return the dimension of the values and parameters of a log density.
+
+    Raises
+    ------
+    ValueError
+        When the lengths of two of their last axes are known to differ.
+    """
+    lengths = {name: x.type.shape[-1] for name, x in parameters.items()}
+    check_lengths(lengths | {"the value": value.type.shape[-1]}, owner)
+    return dimension(*parameters.values(), value)
 
 
 def cosine(value: TensorVariable, mu: TensorVariable) -> TensorVariable:

@@ -15,13 +15,14 @@ from pymc_geodesic.distributions.bessel import vmf_log_normalizer
 from pymc_geodesic.distributions.transforms import unit_vector
 from pymc_geodesic.distributions.unit_vectors import (
     UnitVectorDistribution,
+    common_dimension,
     cosine,
     dimension,
     direction_and_number,
     directions_about,
     mode_at_mu,
 )
-from pymc_geodesic.distributions.validation import check_lengths, has_unit_norm
+from pymc_geodesic.distributions.validation import has_unit_norm
 from pymc_geodesic.manifolds import Sphere
 
 __all__ = ["VonMisesFisher", "VonMisesFisherRV", "draw_cosine", "propose_heights"]
@@ -154,9 +155,8 @@ class VonMisesFisher(UnitVectorDistribution):
 
     def logp(value, mu, kappa) -> TensorVariable:
         """Return the log density with respect to the surface measure."""
-        lengths = {"mu": mu.type.shape[-1], "the value": value.type.shape[-1]}
-        check_lengths(lengths, "VonMisesFisher")
-        res = kappa * cosine(value, mu) + vmf_log_normalizer(dimension(mu, value), kappa)
+        n = common_dimension(value, "VonMisesFisher", mu=mu)
+        res = kappa * cosine(value, mu) + vmf_log_normalizer(n, kappa)
         res = on_support(res, value, has_unit_norm)
         return check_parameters(
             res, kappa >= 0, has_unit_norm(mu), msg="kappa >= 0, norm of mu = 1 (within 1e-6)"

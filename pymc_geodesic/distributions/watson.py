@@ -30,13 +30,14 @@ from pymc_geodesic.distributions.transforms import unit_vector
 from pymc_geodesic.distributions.unimodal import draw_unimodal, log_integral
 from pymc_geodesic.distributions.unit_vectors import (
     UnitVectorDistribution,
+    common_dimension,
     cosine,
     dimension,
     direction_and_number,
     directions_about,
     random_signs,
 )
-from pymc_geodesic.distributions.validation import as_float_tensor, check_lengths, has_unit_norm
+from pymc_geodesic.distributions.validation import as_float_tensor, has_unit_norm
 from pymc_geodesic.manifolds import ProjectiveSphere
 
 __all__ = ["SquaredCosine", "Watson", "WatsonRV", "watson_log_normalizer"]
@@ -149,10 +150,8 @@ class Watson(UnitVectorDistribution):
 
     def logp(value, mu, kappa) -> TensorVariable:
         """Return the log density with respect to the surface measure."""
-        lengths = {"mu": mu.type.shape[-1], "the value": value.type.shape[-1]}
-        check_lengths(lengths, "Watson")
-        constant = watson_log_normalizer(dimension(mu, value), kappa)
-        res = kappa * cosine(value, mu) ** 2 + constant
+        n = common_dimension(value, "Watson", mu=mu)
+        res = kappa * cosine(value, mu) ** 2 + watson_log_normalizer(n, kappa)
         res = on_support(res, value, has_unit_norm)
         return check_parameters(res, has_unit_norm(mu), msg="norm of mu = 1 (within 1e-6)")
 
