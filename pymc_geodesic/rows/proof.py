@@ -11,9 +11,11 @@ import numpy as np
 
 from pymc.logprob.utils import ParameterValueError
 from pymc.model import Model
+from pytensor.compile.sharedvalue import SharedVariable
 
 from pymc_geodesic.kernel.interpreted import Interpreted
 from pymc_geodesic.potential.full_data import full_data
+from pymc_geodesic.potential.minibatch import find_batch_sources
 
 __all__ = ["Point", "require_equal", "tolerance_for"]
 
@@ -23,6 +25,8 @@ TOLERANCE, SINGLE_TOLERANCE = 1e-8, 1e-5
 # Far enough from the initial point that every term moves. If a parameter is not allowed there, as
 # when the exponential of raw money overflows, a nearer point is taken.
 SPREADS = 0.1, 0.01, 1e-3, 1e-4
+# Rows that a message names.
+SHOWN = 3
 
 type Point = Mapping[str, np.ndarray]
 """PyMC's values of the free variables, by name."""
@@ -53,7 +57,7 @@ def require_equal(model: Model, batches: Model) -> list[Point]:
     """
     whole = full_data(batches)
     try:
-        expected = _densities_where_defined(model)
+        expected = _densities_where_defined(model, batches)
     except IndexError:
         return []
     points = [point for point, _ in expected]
@@ -76,7 +80,7 @@ def require_equal(model: Model, batches: Model) -> list[Point]:
     return points
 
 
-def _densities_where_defined(model: Model) -> list[tuple[Point, dict[str, float]]]:
+def _densities_where_defined(model: Model, batches: Model) -> list[tuple[Point, dict[str, float]]]:
     """Return the terms of the log density at the initial point and at one near it."""
     function = _densities(model)
     first = model.initial_point(random_seed=0)
@@ -85,13 +89,32 @@ def _densities_where_defined(model: Model) -> list[tuple[Point, dict[str, float]
     except ParameterValueError as error:
         raise ValueError(
             f"`model` expected an initial point at which its parameters are allowed, got one that "
-            f"violates {error}. Set `initval` of its variables, or scale its covariates."
+            f"violates {error}. {_advice(batches)}"
         ) from error
     for spread in SPREADS:
         point = _moved(first, spread)
         with suppress(ParameterValueError):
             return [*expected, (point, function(point))]
     return expected
+
+
+def _advice(batches: Model) -> str:
+    """Say what to do where parameters are not allowed: mend data that are not finite, if any."""
+    for source in find_batch_sources(batches):
+        for tensor in source.tensors:
+            if not isinstance(tensor, SharedVariable):
+                continue
+            data = np.asarray(tensor.get_value(borrow=True))
+            if data.dtype.kind != "f":
+                continue
+            rows = np.flatnonzero(~np.isfinite(data.reshape(len(data), -1)).all(axis=1))
+            if len(rows):
+                shown = ", ".join(map(str, rows[:SHOWN])) + ", ..." * (len(rows) > SHOWN)
+                return (
+                    f"Data of {len(rows)} rows are infinite or NaN, such as the logarithm of zero: "
+                    f"rows {shown}. Correct or drop them."
+                )
+    return "Set `initval` of its variables, or scale its covariates."
 
 
 def _densities(model: Model) -> Callable[[Point], dict[str, float]]:

@@ -221,3 +221,14 @@ def test_a_density_that_is_undefined_near_the_start_is_compared_nearer():
     message = r"an initial point .* violates alpha > 0, beta > 0\. Set `initval`"
     with pytest.raises(ValueError, match=message):
         pmg.minibatch(of_durations(money, -1.0))
+
+
+def test_data_that_are_infinite_are_named_where_parameters_are_not_allowed():
+    speed = np.tile([3.0, 0.0, 5.0, 2.0], 500)
+    with np.errstate(divide="ignore"), pm.Model() as model:
+        slope = pm.Normal("slope", 0, 1)
+        kappa = pm.math.exp(slope * np.log(speed))
+        pm.VonMises("angle", 0.0, kappa, observed=np.zeros(2_000))
+    message = r"violates kappa > 0\. Data of 500 rows are infinite or NaN.*rows 1, 5, 9, \.\.\.\."
+    with pytest.raises(ValueError, match=message):
+        pmg.minibatch(model)
