@@ -99,4 +99,7 @@ class Circle(Manifold):
         largest = np.max(np.abs(np.asarray(value)), initial=0.0)
         if largest <= np.pi + TOLERANCE:
             return None
-        return f"expected angles from -pi to pi, got one of {largest:.6g} in size"
+        return (
+            "expected angles from -pi to pi, as `(x + np.pi) % (2 * np.pi) - np.pi` wraps them, "
+            f"got one of {largest:.6g} in size"
+        )
