@@ -26,6 +26,8 @@ from benchmarks.harness.processes import in_a_process
 __all__ = ["SEED", "Draws", "Run", "answer_to", "compared", "made_before", "options", "say"]
 
 MOST_SECONDS = 180
+# Who takes more than this share of them is not tried on the next case, of ten times the rows.
+REACH = 1 / 3
 # A process learns its seed from its environment, before it reads its command.
 SEED = int(os.environ.get("BENCHMARK_SEED", "1"))
 BIAS, RATIOS = 0.15, (0.85, 1.15)
@@ -83,6 +85,12 @@ def cold(arguments: Sequence[str], seed: int, truth: Truth) -> Run:
     return found
 
 
+def is_beyond(smaller: Run | None) -> bool:
+    """Whether a smaller case took so long that the next one cannot end in time."""
+    run = smaller or {"cpu": 0.0}
+    return "ended" in run or run.get("cpu", 0.0) > REACH * MOST_SECONDS
+
+
 def errors(mean: Sequence[float], sd: Sequence[float], truth: Truth) -> tuple[float, float, float]:
     """Return the largest bias in deviations, and the extreme ratios of deviations."""
     bias = np.abs(np.subtract(mean, truth["mean"])) / truth["sd"]
@@ -111,6 +119,8 @@ def line(name: str, runs: Sequence[Run | None]) -> list[str]:
     made = [run for run in runs if run]
     if len(made) < len(runs):
         return [name, "not run", *[""] * 7]
+    if made[-1].get("beyond"):
+        return [name, "not tried", *[""] * 7]
     if "ended" in made[-1]:
         return [name, str(len(runs)), f"> {MOST_SECONDS}", *[""] * 6]
     if why := [run["failed"] for run in made if "failed" in run]:
@@ -238,7 +248,7 @@ def compared(
     from benchmarks.harness.records import Check
 
     made, keep = made_before(name, quick=given.quick)
-    rows, asked = [], []
+    rows, asked, smaller = [], [], ""
     for label, (argument, truth) in cases.items():
         found: dict[str, list[Run | None]] = {}
         for method in methods:
@@ -246,7 +256,9 @@ def compared(
             for seed in seeds:
                 key = f"{label}, {method}, {seed}"
                 if method in given.only and not (given.resume and key in made):
-                    made[key] = cold([argument, method], seed, truth)
+                    beyond = is_beyond(made.get(f"{smaller}, {method}, {seed}"))
+                    tried = {"beyond": True} if beyond else cold([argument, method], seed, truth)
+                    made[key] = tried
                     keep(made)
                 runs.append(made.get(key))
                 if "ended" in (runs[-1] or {}):
@@ -258,6 +270,7 @@ def compared(
             rows.append([label, *line(method, found[method]), *told])
         asked += [Check(*check) for check in checks(label, found)]
         asked += [Check(*check) for check in of_scores(label, found, scores)]
+        smaller = label
     header = ["case", *HEADER, *scores]
     table(about.question, header, rows)
     return {"checks": asked, "header": header, "rows": rows, "runs": made}

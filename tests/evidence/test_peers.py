@@ -42,6 +42,16 @@ def test_a_line_says_what_a_run_came_to(runs):
     assert runs.line("slow", [{"ended": 180}])[2] == "> 180"
     assert runs.line("broken", [{"failed": "ValueError: no"}])[2] == "failed: ValueError: no"
     assert runs.line("later", [None])[1] == "not run"
+    assert runs.line("larger", [{"beyond": True}])[1] == "not tried"
+
+
+def test_who_took_long_is_not_tried_on_more_rows(runs):
+    assert not runs.is_beyond(None)
+    assert not runs.is_beyond(run_of(effective=9.0, cpu=59.0))
+    assert runs.is_beyond(run_of(effective=9.0, cpu=61.0))
+    assert runs.is_beyond({"ended": 180})
+    assert not runs.is_complete({"ours": [None]})
+    assert runs.is_complete({"larger": [{"beyond": True}]})
 
 
 @pytest.mark.parametrize(("pace", "wins"), [(40.0, True), (60.0, False)])
