@@ -5,7 +5,7 @@
 100,000 rows, 50 to 150 in a group; the centred form, which suits so many rows in a group. What is
 compared is the mean of the intercepts, the slope and the logarithm of the intercepts' deviation,
 against the exact marginal posterior by quadrature. Everything counts from the import of a package
-to its draws. Three seeds for ours, one for the others; a run is ended after 180 s of the processor.
+to its draws. Three seeds for ours, one for the others; a run is ended after 120 s of the processor.
 Approximations have no effective size.
 
     python -m benchmarks.peers.peers_hierarchy [--quick] [--only NAME ...] [--resume]

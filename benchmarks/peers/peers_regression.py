@@ -5,7 +5,7 @@
 Twenty coefficients. Everything counts from the import of a package to its draws; the making of the
 data does not. The effective size is the smallest over means and squares of all coefficients, and
 errors are those of the worst coefficient and seed, against Laplace's approximation corrected by
-importance weights. Three seeds for ours, one for the others; a run is ended after 180 s of the
+importance weights. Three seeds for ours, one for the others; a run is ended after 120 s of the
 processor. Approximations have no effective size.
 
     python -m benchmarks.peers.peers_regression [--quick] [--only NAME ...] [--resume]

@@ -25,7 +25,7 @@ from benchmarks.harness.processes import in_a_process
 
 __all__ = ["SEED", "Draws", "Run", "answer_to", "compared", "made_before", "options", "say"]
 
-MOST_SECONDS = 180
+MOST_SECONDS = 120
 # Who takes more than this share of them is not tried on the next case, of ten times the rows.
 REACH = 1 / 3
 # A process learns its seed from its environment, before it reads its command.

@@ -39,7 +39,7 @@ def test_a_line_says_what_a_run_came_to(runs):
         *("ours", "2", "20.0", "20", "300", "30.0"),
         *("0.100", "1.000", "1.100"),
     ]
-    assert runs.line("slow", [{"ended": 180}])[2] == "> 180"
+    assert runs.line("slow", [{"ended": 120}])[2] == "> 120"
     assert runs.line("broken", [{"failed": "ValueError: no"}])[2] == "failed: ValueError: no"
     assert runs.line("later", [None])[1] == "not run"
     assert runs.line("larger", [{"beyond": True}])[1] == "not tried"
@@ -47,9 +47,9 @@ def test_a_line_says_what_a_run_came_to(runs):
 
 def test_who_took_long_is_not_tried_on_more_rows(runs):
     assert not runs.is_beyond(None)
-    assert not runs.is_beyond(run_of(effective=9.0, cpu=59.0))
-    assert runs.is_beyond(run_of(effective=9.0, cpu=61.0))
-    assert runs.is_beyond({"ended": 180})
+    assert not runs.is_beyond(run_of(effective=9.0, cpu=39.0))
+    assert runs.is_beyond(run_of(effective=9.0, cpu=41.0))
+    assert runs.is_beyond({"ended": 120})
     assert not runs.is_complete({"ours": [None]})
     assert runs.is_complete({"larger": [{"beyond": True}]})
 
@@ -61,7 +61,7 @@ def test_a_peer_that_is_right_and_faster_wins(runs, pace, wins):
         "right": [run_of(effective=10 * pace)],
         "wrong": [run_of(effective=9000.0, scale=1.5)],
         "approximate": [run_of(effective=None)],
-        "ended": [{"ended": 180}],
+        "ended": [{"ended": 120}],
     }
     right, faster = runs.checks("case", found)
     assert right[-1] is True
