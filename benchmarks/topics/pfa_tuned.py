@@ -201,16 +201,20 @@ def checks_of(paths: dict[str, list[Path]]) -> list[Check]:
 
 
 def draw(script: str, paths: dict[str, list[Path]]) -> None:
-    """Draw the averaged perplexities of all seeds against seconds, once there is an average."""
-    figure, [[axis]] = panels(1, 1)
-    figure.set_size_inches(6.4, 3.6)
-    for i, (name, found) in enumerate(paths.items()):
-        for seed, path in enumerate(found):
-            points = [(r["seconds"], r["averaged"]) for r in path if "averaged" in r]
-            label = {} if seed else {"label": name}
-            axis.plot(*zip(*points, strict=True), color=f"C{i}", lw=1, marker=".", ms=3, **label)
-    axis.set(xlabel="seconds of processor time", ylabel="perplexity, averaged")
-    axis.legend(fontsize=8, frameon=False)
+    """Draw single draws and averages of all seeds against seconds, once there is an average."""
+    figure, [axes] = panels(1, 2, sharey=True)
+    figure.set_size_inches(8, 3.6)
+    for axis, key in zip(axes, ("single", "averaged"), strict=True):
+        for i, (name, found) in enumerate(paths.items()):
+            for seed, path in enumerate(found):
+                points = [(r["seconds"], r[key]) for r in path if "averaged" in r]
+                label = {} if seed or key == "single" else {"label": name}
+                drawn = axis.plot(*zip(*points, strict=True), color=f"C{i}", lw=1, **label)
+                drawn[0].set(marker=".", markersize=3)
+        axis.set(xlabel="seconds of processor time")
+    axes[0].set(ylabel="perplexity", title="single draws")
+    axes[1].set(title="averages")
+    figure.legend(loc="outside right upper", fontsize=8, frameon=False)
     save(figure, script)
 
 
