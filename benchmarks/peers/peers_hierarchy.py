@@ -52,7 +52,7 @@ def simulate(n_groups: int) -> Table:
     effect = rng.normal(0, np.exp(TRUE[2]), n_groups)
     logit = TRUE[0] + TRUE[1] * x + effect[group]
     y = rng.uniform(size=len(group)) < 1 / (1 + np.exp(-logit))
-    return Table(group, x, y.astype("int64"))
+    return Table(group, x, y.astype("int32"))
 
 
 def truth_of(data: Table) -> dict[str, list[float]]:
