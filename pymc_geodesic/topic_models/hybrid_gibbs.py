@@ -113,6 +113,10 @@ def fit_hybrid_gibbs(
     Variational distributions are too narrow. With documents in memory :func:`sample` finds better
     topics in the same time.
 
+    A word of which a topic has less than about one token has nearly no weight there, because
+    :math:`\exp \psi(\lambda)` falls like :math:`\exp(-1 / \lambda)`. Small batches lose such
+    words, and with a small :math:`\alpha` a few sweeps leave tokens where the first pass put them.
+
     References
     ----------
     Mimno, D., Hoffman, M. D. and Blei, D. M. (2012). Sparse stochastic inference for latent
