@@ -114,8 +114,8 @@ def fit_hybrid_gibbs(
     topics in the same time.
 
     A word of which a topic has less than about one token has nearly no weight there, because
-    :math:`\exp \psi(\lambda)` falls like :math:`\exp(-1 / \lambda)`. Small batches lose such
-    words, and with a small :math:`\alpha` a few sweeps leave tokens where the first pass put them.
+    :math:`\exp \psi(\lambda)` falls like :math:`\exp(-1 / \lambda)`. With a small
+    :math:`\alpha` a few sweeps leave tokens where the first pass put them: take 20 or more.
 
     References
     ----------
