@@ -40,7 +40,7 @@ BENCHMARK = Benchmark(
 OURS, N_GROUPS, SIZES = "pymc_geodesic", 1_000, (50, 150)
 NAMES = ("mu", "slope", "tau")
 BATCH = 1_000
-ADVI_STEPS, ADVI_RATE, APPROXIMATE_DRAWS = 20_000, 0.01, 2_000
+ADVI_STEPS, ADVI_RATE, APPROXIMATE_DRAWS = 20_000, 0.001, 2_000
 
 
 def simulate(n_groups: int) -> Table:
