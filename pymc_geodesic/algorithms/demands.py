@@ -90,6 +90,12 @@ class GradientNoise(NamedTuple):
     rare: RareEntries | None = None
 
     @property
+    def of_effects(self) -> float:
+        """Largest mean over the entries of a variable that has several; at least that of all."""
+        means = [float(np.mean(v)) for v in self.by_entry[:-1] if np.size(v) > 1]
+        return max([self.mean, *means])
+
+    @property
     def of_rare(self) -> float:
         """Largest variance of an entry that few batches concern."""
         return 0.0 if self.rare is None else self.rare.largest

@@ -144,19 +144,25 @@ def balanced_rule(demands: Demands) -> tuple[float, dict[str, float]]:
 
     Each entry has the friction :math:`\xi_i = A + \epsilon V_i / 2`, so that none is too hot. Only
     the correlations of the noise remain, which cause the share :math:`\epsilon V_i / 2 \xi_i` of
-    the heat; the limit of its average is b. Variances of draws are then exact for a Gaussian
-    posterior at any step size (see ``recorded`` in ``algorithms/gsgnht.py``). The error
-    for others is proportional to the square of the step size, which therefore shrinks with b.
+    the heat; the limit of its average is b, over all entries of a dense mass, and else over those
+    of the noisiest variable, :attr:`GradientNoise.of_effects`. Noise has the curvature of the data:
+    effects are noisier than others if they lie on ridges with other effects, and these are more
+    than the directions of the mass. Along a ridge there is no noise, so that velocities are colder
+    by this share, and draws narrower. Otherwise their variances are exact for a Gaussian posterior
+    at any step size (see ``recorded`` in ``algorithms/gsgnht.py``), and the error for others is
+    proportional to the square of the step size, which therefore shrinks with b.
+
     Entries that few batches concern need shorter steps and more friction; see
     :attr:`Demands.bounded_step`.
     """
-    b, mean = demands.variance_error, demands.noise.mean
+    b = demands.variance_error
+    noise = demands.noise.mean if demands.is_dense else demands.noise.of_effects
     step_size = min(demands.stable_step, demands.bounded_step, 2 * np.sqrt(b))
-    if mean > 0:
+    if noise > 0:
         # If step size times friction exceeds one, a step forgets its velocity.
-        step_size = min(step_size, np.sqrt(2 * b / mean))
+        step_size = min(step_size, np.sqrt(2 * b / noise))
     step_size = demands.chosen(step_size)
-    friction = max(BEST_FRICTION, step_size * mean / (2 * b))
+    friction = max(BEST_FRICTION, step_size * noise / (2 * b))
     friction = max(friction, demands.friction_of_rare(step_size))
     return float(step_size), {"diffusion": float(friction)}
 

@@ -214,3 +214,30 @@ def test_slow_posteriors_have_correlated_draws_instead_of_no_end():
     # While tuning, draws of slow posteriors are closer together.
     counts = [steps_while_tuning(n) for n in (1, 10, 20, 40, 100, 200, 3_000)]
     assert counts == [1, 10, 20, 20, 20, 50, 50]
+
+
+def test_ridges_that_a_mass_does_not_know_are_as_wide_as_they_should_be():
+    """Noise of the curvature of a pair of effects, among 98 other entries; moments are exact."""
+    correlation, noise = 0.95, 1.0
+    hessian = np.linalg.inv([[1.0, correlation], [correlation, 1.0]])
+    variance = noise * hessian[0, 0]
+    by_entry = np.full(2, variance), np.full(98, noise), np.zeros(0)
+    mean = float(np.mean(np.concatenate(by_entry)))
+    measured = GradientNoise(mean, variance, by_entry)
+    demands = Demands(measured, 1 / (1 - correlation), accuracy=0.05)
+    step_size, parameters = balanced_rule(demands)
+    friction = parameters["diffusion"] + step_size * variance / 2
+    h = friction * step_size / 2
+    one = np.eye(2)
+    drift = np.block([[one, step_size / 2 * one], [0 * one, one]])
+    damp = np.kron(np.diag([1, np.exp(-h)]), one)
+    kick = np.block([[one, 0 * one], [-np.cosh(h) * step_size * hessian, one]])
+    matrix = drift @ damp @ kick @ damp @ drift
+    # What is injected leaves out the noise of an entry.
+    heat = 2 * np.sinh(2 * h) * one
+    heat += (np.cosh(h) * step_size) ** 2 * (noise * hessian - variance * one)
+    into = drift @ damp @ np.concatenate([0 * one, one])
+    covariance = solve_discrete_lyapunov(matrix, into @ heat @ into.T)
+    positions = (drift @ covariance @ drift.T)[:2, :2]
+    along = np.array([1.0, 1.0]) / np.sqrt(2)
+    assert along @ positions @ along == pytest.approx(1 + correlation, rel=0.1)
