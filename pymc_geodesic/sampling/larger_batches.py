@@ -43,9 +43,9 @@ MARGIN = 0.5
 # Rows of a batch for each entry of the model, and entries that a row may concern for that. A
 # transition then takes about twice as long as with few rows, and longer if the data exceed a cache.
 ROWS_PER_ENTRY, FEW_ENTRIES = 2, 8
-# What a transition costs apart from its rows, in rows of the model's batches, as long as rows take
-# tens of microseconds: if the entries that each concerns add up to so many. Transitions must become
-# cheaper by so much to be worth another compilation.
+# What a transition costs at least apart from its rows, in rows of the model's batches, as long as
+# rows take tens of microseconds: if the entries that each concerns add up to so many. Transitions
+# must become cheaper by so much to be worth another compilation.
 FIXED_COST, MOST_CONCERNED, WORTH_COMPILING = 1.0, 65_536, 1.5
 # By how much batches may grow for it: rows are then most of the cost.
 GROWTHS = 1, 2, 4, 8
@@ -112,6 +112,7 @@ def times_as_many(
         Tolerated error, in posterior standard deviations.
     """
     n_entries = sum(map(np.size, point))
+    fixed_cost = max(FIXED_COST, _cost_of_entries(gradient, point))
 
     def settings(times: int) -> tuple[GradientNoise, float, float]:
         demands = found.of_batches(times).demands(accuracy)
@@ -126,7 +127,7 @@ def times_as_many(
     def cost(times: int) -> float:
         """Cost of the transitions in which every entry is forgotten."""
         noise, step_size, diffusion = settings(times)
-        return (times + FIXED_COST) * (diffusion / step_size + 0.5 * noise.of_rare)
+        return (times + fixed_cost) * (diffusion / step_size + 0.5 * noise.of_rare)
 
     times = now
     most = most_times(gradient, point) if moves_scales(times) else times
@@ -143,9 +144,13 @@ def most_times(gradient: HostGradient, point: Sequence[np.ndarray]) -> int:
 
     The arguments are those of :func:`entries_of_row`.
     """
+    return max(1, min(_most_of_data(gradient), int(_cost_of_entries(gradient, point))))
+
+
+def _cost_of_entries(gradient: HostGradient, point: Sequence[np.ndarray]) -> float:
+    """Return what all entries cost, in rows of the model's batches."""
     share = min(1.0, FEW_ENTRIES / entries_of_row(gradient, point))
-    of_cost = ROWS_PER_ENTRY * share * sum(map(np.size, point)) / max(gradient.batch_sizes)
-    return max(1, min(_most_of_data(gradient), int(of_cost)))
+    return ROWS_PER_ENTRY * share * sum(map(np.size, point)) / max(gradient.batch_sizes)
 
 
 def _most_of_data(gradient: HostGradient) -> int:

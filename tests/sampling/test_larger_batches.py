@@ -5,6 +5,8 @@
 import logging
 import pickle
 
+from functools import partial
+
 import numpy as np
 import pymc as pm
 import pytest
@@ -120,7 +122,7 @@ def findings(mean, rare=None, *, n_rows=0.01):
 
 
 def times(*args, **options):
-    gradient, point = gradient_and_point()
+    gradient, point = options.pop("of", gradient_and_point)()
     now = options.pop("now", 1)
     found = findings(*args, **options)
     return times_as_many(found, balanced_rule, gradient, point, now=now, accuracy=0.05)
@@ -144,13 +146,27 @@ def test_as_many_rows_as_make_the_noise_harmless():
 
 
 def test_as_many_rows_as_make_transitions_cheap():
-    assert times(0.01, 1.5) == 1
-    assert times(0.01, 2.5) == 4
-    assert times(0.01, 1e3) == 8
+    few = partial(times, of=few_groups)
+    assert few(0.01, 1.5) == 1
+    assert few(0.01, 2.5) == 4
+    assert few(0.01, 1e3) == 8
     # Rows are most of the cost by then.
-    assert times(0.01, 1e3, now=2) == 2
+    assert few(0.01, 1e3, now=2) == 2
     # A batch of twice as many rows is enough to hold one of the entry.
-    assert times(0.01, 1e3, n_rows=0.6) == 2
+    assert few(0.01, 1e3, n_rows=0.6) == 2
+    # Entries take longer than rows if they are many, and more rows cost little.
+    assert times(0.01) == 1
+    assert times(0.01, 1.5) == 8
+    assert times(0.01, 1e3, now=2) == 16
+
+
+def few_groups():
+    group = np.repeat(np.arange(10), 900)
+    with pm.Model() as model:
+        rows, y = pm.Minibatch(group, np.zeros(len(group)), batch_size=BATCH_SIZE)
+        effect = pm.Normal("effect", shape=10)
+        pm.Normal("y", effect[rows], observed=y, total_size=len(group))
+    return gradient_of(model), [np.zeros(10)]
 
 
 def test_rows_that_take_long_do_not_become_more():
