@@ -194,7 +194,7 @@ def _advanced_inc_subtensor(
     where = where[rows.at(positions)]
     if np.all(where < 0):
         return rows.of(x, 0, positions)
-    # Some value stands for those of other rows, which are not used.
+    # The first value stands for those of other rows, which are not used.
     new, place = y, where
     if y.ndim > x.ndim - len(arrays) and not y.type.broadcastable[0]:
         if len(arrays) == 1:
@@ -202,7 +202,7 @@ def _advanced_inc_subtensor(
             if np.all(where >= 0):
                 return new
         elif rows.facts.is_random(y):
-            new = y[rows.leaf(place)]
+            new = y[rows.leaf(np.maximum(place, 0))]
         else:
             new = rows.leaf(rows.facts.array(y)[place])
     is_new = pt.shape_padright(rows.leaf(where >= 0), var.ndim - where.ndim)

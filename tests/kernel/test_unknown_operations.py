@@ -74,3 +74,11 @@ def test_an_operation_that_is_registered_is_compiled():
     step.setup_chain(np.random.default_rng(1), 0, 1)
     point, _ = step.step({"slope": np.ones(2)})
     assert np.isfinite(point["slope"]).all()
+
+
+def test_a_shape_of_which_an_entry_was_set_is_known_when_jax_traces():
+    """As gradients have it of arrays that were broadcast, such as a row for each of many nodes."""
+    x = pt.matrix("x", dtype="float64")
+    shape = pt.set_subtensor(pt.as_tensor([x.shape[0], x.shape[1]])[1], 1)
+    function = JAXFunction([x], [pt.alloc(1.0, shape[0], shape[1])])
+    np.testing.assert_array_equal(function(np.ones((3, 2)))[0], np.ones((3, 1)))

@@ -24,8 +24,10 @@ from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.op import HasInnerGraph, HasMultipleInnerGraph, Op
 from pytensor.graph.rewriting.basic import dfs_rewriter, node_rewriter
 from pytensor.graph.traversal import ancestors, apply_ancestors
+from pytensor.tensor.basic import MakeVector
 from pytensor.tensor.elemwise import Elemwise
 from pytensor.tensor.math import Sum
+from pytensor.tensor.subtensor import IncSubtensor, indices_from_subtensor
 
 from pymc_geodesic.kernel.jax.scalar_loops import register_loops_with_jax
 from pymc_geodesic.potential.stacking import Stacking
@@ -39,6 +41,7 @@ __all__ = [
     "register_constants_with_jax",
     "register_sums_with_jax",
     "rewritten",
+    "set_in_vector",
     "unknown_to_jax",
     "written",
 ]
@@ -238,6 +241,29 @@ def _precision(variables: Sequence[Variable]) -> str:
     dtypes = {getattr(x, "dtype", "") for x in variables}
     found = dtypes & {"float32", "float64"}
     return found.pop() if len(found) == 1 else config.floatX
+
+
+@node_rewriter([IncSubtensor])
+def set_in_vector(fgraph, node):
+    """Set an entry of a vector of scalars where it is made, as shapes are by broadcasting.
+
+    JAX must know shapes when it traces, and would not know those of an array that has changed.
+    """
+    vector, entry, *_ = node.inputs
+    made_by = vector.owner
+    [place, *others] = indices_from_subtensor(node.inputs[2:], node.op.idx_list)
+    is_place = not others and isinstance(place, Constant) and np.ndim(place.data) == 0
+    if not (node.op.set_instead_of_inc and is_place and entry.type.ndim == 0):
+        return None
+    if made_by is None or not isinstance(made_by.op, MakeVector):
+        return None
+    entries = list(made_by.inputs)
+    entries[int(place.data)] = entry.astype(vector.dtype)
+    return [made_by.op(*entries)]
+
+
+# Between the stages in which PyTensor takes an entry of a vector that was made of scalars.
+optdb.register(set_in_vector.__name__, dfs_rewriter(set_in_vector), TAG, position=1.6)
 
 
 # Before fusion, while similar operations can be recognised and barriers put between operations.
