@@ -10,6 +10,7 @@ users: compiling took 4.7 times as long, running 3 times.
 from __future__ import annotations
 
 import re
+import warnings
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
@@ -145,7 +146,10 @@ def written(
 
     graph = rewritten(inputs, outputs)
     try:
-        return jax_funcify(graph)
+        with warnings.catch_warnings():
+            # Assertions about shapes, which JAX makes when it traces.
+            warnings.filterwarnings("ignore", "Skipping .* Op", UserWarning)
+            return jax_funcify(graph)
     except NotImplementedError as error:
         # PyTensor's messages end with the operation, and with the graph inside it if it has one.
         raise lacking(re.split(": |Op ", str(error))[-1].split("{")[0]) from error
