@@ -55,7 +55,7 @@ nitpicky = True
 nitpick_ignore_regex = [
     # Other packages are linked in the published build. Annotations name some types without theirs.
     (r"py:.*", r"(numpy|np|pandas|pd|scipy|xarray|xr|matplotlib|pymc|pytensor|collections|os)\..*"),
-    (r"py:class", r"Array|ArrayLike|Client|Coordinate|Model|TensorVariable|Transform|dict\[str"),
+    (r"py:class", r"Array|ArrayLike|Client|Model|TensorVariable|Transform|dict\[str"),
     (r"py:class", r"Any|Callable|Literal|Mapping|Sequence|np|(.*\.)?(ELPDDataLOO|Spectrum)"),
     # Names for what keywords take in texts other than signatures, which spell them out.
     (
@@ -64,7 +64,7 @@ nitpick_ignore_regex = [
     ),
     (r"py:class", r"(.*\.)?(NewRowsArgument|StepOptions|Variables|Variance)"),
     # Types of fields that no one else reads.
-    (r"py:class", r".*\.(Change|Compiled|Evaluated|TermsOfRows)"),
+    (r"py:class", r".*\.(Change|Compiled|Coordinate|Evaluated|TermsOfRows)"),
     (r"py:class", r".*\.(Evaluation|FrameFactor|LocalState|Mode|MovedVariable|Moves|News|Scaling)"),
 ]
 
