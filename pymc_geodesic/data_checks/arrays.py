@@ -71,9 +71,14 @@ def _checksum(variable: TensorConstant | SharedVariable) -> tuple[int, tuple[int
     value = (
         variable.data if isinstance(variable, TensorConstant) else variable.get_value(borrow=True)
     )
-    # Of a sparse matrix the rows in order.
-    entries = value.tocsr().data if sparse.issparse(value) else np.ascontiguousarray(value)
-    return zlib.crc32(entries.reshape(-1).view("uint8")), value.shape
+    parts = [value]
+    if sparse.issparse(value):
+        rows = value.tocsr()
+        parts = [rows.data, rows.indices, rows.indptr]
+    total = 0
+    for part in parts:
+        total = zlib.crc32(np.ascontiguousarray(part).reshape(-1).view("uint8"), total)
+    return total, value.shape
 
 
 # Groups whose log densities are compared.
