@@ -144,13 +144,13 @@ def balanced_rule(demands: Demands) -> tuple[float, dict[str, float]]:
 
     Each entry has the friction :math:`\xi_i = A + \epsilon V_i / 2`, so that none is too hot. Only
     the correlations of the noise remain, which cause the share :math:`\epsilon V_i / 2 \xi_i` of
-    the heat; the limit of its average is b, over all entries of a dense mass, and else over those
-    of the noisiest variable, :attr:`GradientNoise.of_effects`. Noise has the curvature of the data:
-    effects are noisier than others if they lie on ridges that are more than the directions of the
-    mass. Along a ridge there is no noise, so that velocities are colder by this share, and draws
-    narrower. Otherwise their variances are exact for a Gaussian posterior at any step size (see
-    ``recorded`` in ``algorithms/gsgnht.py``). The error for others is proportional to the square of
-    the step size, which therefore shrinks with b.
+    the heat. Its average is at most b: over all entries of a dense mass, and else over those of
+    the noisiest variable, :attr:`GradientNoise.of_effects`. Effects are noisier than others on a
+    ridge that the mass does not know. Along it there is no noise: velocities are colder by this
+    share, and draws narrower. Otherwise their variances are exact for a Gaussian posterior at any
+    step size (see ``recorded`` in ``algorithms/gsgnht.py``). The error for others falls with the
+    square of the step size, which therefore shrinks with b.
+
     Entries that few batches concern need shorter steps and more friction; see
     :attr:`Demands.bounded_step`.
     """

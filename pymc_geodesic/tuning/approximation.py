@@ -232,15 +232,22 @@ def approximate(
             if settled:
                 averaged.append((center, np.log(scales)))
             settled = settled or _has_settled(bounds, rests=rests)
-    centers = split(np.array([c for c, _ in averaged], dtype), scaling.shapes)
-    last = split(averaged[-1][0].astype(dtype), scaling.shapes)
+    found, scales = _averaged(gradient, averaged, scaling.shapes, dtype)
+    return Approximation(found, scaling.mass(scales, dtype), n_gradients)
+
+
+def _averaged(
+    gradient: HostGradient, rounds: Sequence[tuple], shapes: Sequence[tuple], dtype: str
+) -> tuple[list[np.ndarray], np.ndarray]:
+    """Return the mean of centers and the geometric mean of scales, from their logarithms."""
+    centers = split(np.array([center for center, _ in rounds], dtype), shapes)
+    last = split(rounds[-1][0].astype(dtype), shapes)
     # Of angles about pi, one center may be on either side.
     near = gradient.representatives.nearest(centers, last)
     center = joined([x.mean(axis=0, dtype=float) for x in near])
-    scales = np.exp(np.mean([s for _, s in averaged], axis=0))
-    center = _projected(gradient, center, scaling.shapes, dtype)
-    found = [part.astype(dtype) for part in split(center, scaling.shapes)]
-    return Approximation(found, scaling.mass(scales, dtype), n_gradients)
+    center = _projected(gradient, center, shapes, dtype)
+    scales = np.exp(np.mean([log_scales for _, log_scales in rounds], axis=0))
+    return [part.astype(dtype) for part in split(center, shapes)], scales
 
 
 def _from_first_scales(

@@ -12,6 +12,7 @@ import math
 
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -212,11 +213,6 @@ def best_starts(
         ).point
         return Trial(end, _energy(gradient, end, rows))
 
-    def score(trial):
-        mass = curvature_mass(gradient, trial.point, rows=rows, rng=rng, dense=False)
-        pairs = zip(mass.arrays, gradient.manifold.dims, strict=True)
-        return trial.energy - sum(dim * float(np.mean(np.log(width))) for width, dim in pairs)
-
     def varied(number):
         return _varied_alone(gradient, own.point, number, rng=rng)
 
@@ -248,10 +244,19 @@ def best_starts(
     if not found:
         return [start]
     best = found[0]
-    is_lower = best.energy < own.energy - tolerance
+    is_lower, score = best.energy < own.energy - tolerance, partial(_score, gradient, rows, rng)
     if is_lower and (not np.isfinite(own.energy) or score(best) < score(own)):
         return [trial.point for trial in found]
     return [start, *(trial.point for trial in found[: N_STARTS - 1])]
+
+
+def _score(
+    gradient: HostGradient, rows: Sequence[np.ndarray], rng: np.random.Generator, trial: Trial
+) -> float:
+    """Return minus the logarithm of the probability of a mode, by Laplace's approximation."""
+    mass = curvature_mass(gradient, trial.point, rows=rows, rng=rng, dense=False)
+    pairs = zip(mass.arrays, gradient.manifold.dims, strict=True)
+    return trial.energy - sum(dim * float(np.mean(np.log(width))) for width, dim in pairs)
 
 
 def _is_found(trials: Sequence[Trial], own: Trial) -> bool:
