@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Inputs of graphs: named after the user's variables, or shared, with values nobody looks at."""
+"""Inputs of graphs: named after the user's variables, or shared; and graphs without inputs."""
 
 from __future__ import annotations
 
@@ -9,13 +9,16 @@ from collections.abc import Sequence
 import numpy as np
 import pytensor
 
+from pytensor.compile.mode import Mode
 from pytensor.compile.sharedvalue import SharedVariable
+from pytensor.graph.basic import Constant, Variable
 from pytensor.tensor import TensorConstant, TensorType, TensorVariable
 
 __all__ = [
     "LARGE_CONSTANT",
     "call_data",
     "called",
+    "evaluated",
     "graph_input",
     "is_constant",
     "is_number",
@@ -97,3 +100,13 @@ def shared_number(value: np.ndarray, *, name: str) -> TensorVariable:
 def is_number(x: SharedVariable) -> bool:
     """Return whether a shared variable is from :func:`shared_number`."""
     return hasattr(x.tag, "is_number")
+
+
+def evaluated(x: Variable) -> np.ndarray:
+    """Return the value of a variable that depends on no input.
+
+    It is needed once, and PyTensor would compile it for .1 s, after .3 s for loading Numba.
+    """
+    if isinstance(x, Constant):
+        return np.asarray(x.data)
+    return np.asarray(pytensor.function([], x, mode=Mode(linker="py", optimizer="fast_compile"))())

@@ -14,6 +14,7 @@ from pytensor.graph.fg import FunctionGraph
 from pytensor.tensor import TensorVariable
 from pytensor.tensor.type_other import NoneTypeT
 
+from pymc_geodesic.graph_inputs import evaluated
 from pymc_geodesic.potential.deterministics import uses_batch
 from pymc_geodesic.potential.minibatch import find_batch_sources
 from pymc_geodesic.potential.model_graphs import graph_of_model, model_of_graph, renew
@@ -146,24 +147,24 @@ def _require_all_rows(model: Model, result: Model) -> None:
             continue
         shape = _shape(result.rvs_to_values[result[rv.name]])
         for size, rows in zip(rv.owner.inputs[1:], shape or (1,), strict=False):
-            if not isinstance(size.type, NoneTypeT) and int(size.eval()) != rows:
+            if not isinstance(size.type, NoneTypeT) and evaluated(size) != rows:
                 raise ValueError(
                     f"The observed variable `{rv.name}` expected as many rows of data as its "
-                    f"`total_size`, {int(size.eval())}, got {rows}. The model does not hold the "
+                    f"`total_size`, {evaluated(size)}, got {rows}. The model does not hold the "
                     "rest of the data: build it with all rows."
                 )
 
 
 def _shape(variable: TensorVariable) -> tuple[int, ...]:
     static = variable.type.shape
-    return tuple(variable.shape.eval()) if None in static else static
+    return tuple(evaluated(variable.shape)) if None in static else static
 
 
 def _require_dimensions(model: Model) -> None:
     for rv in model.observed_RVs:
         dims = model.named_vars_to_dims.get(rv.name) or ()
         for dim, rows in zip(dims, _shape(model.rvs_to_values[rv]), strict=False):
-            length = int(model.dim_lengths[dim].eval())
+            length = int(evaluated(model.dim_lengths[dim]))
             if length != rows:
                 raise ValueError(
                     f"The dimension `{dim}` of `{rv.name}` expected a length of {rows}, the rows "

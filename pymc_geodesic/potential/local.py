@@ -18,11 +18,10 @@ from pytensor.graph.replace import clone_replace, vectorize_graph
 from pytensor.graph.traversal import ancestors
 from pytensor.tensor import TensorVariable
 
-from pymc_geodesic.graph_inputs import graph_input
+from pymc_geodesic.graph_inputs import evaluated, graph_input
 from pymc_geodesic.manifolds import Point, Product
 from pymc_geodesic.potential.lifted_data import lift_data
 from pymc_geodesic.potential.log_density import LogDensity, without_checks
-from pymc_geodesic.potential.minibatch import known_size
 from pymc_geodesic.potential.row_checks import with_checks_of_rows
 from pymc_geodesic.potential.stream import Source
 from pymc_geodesic.potential.variables import SampledVariable
@@ -135,7 +134,9 @@ def sizes_of(model: Model, variables: Sequence[SampledVariable]) -> dict[TensorV
                 "on it, got none."
             )
         scaled = [rv for rv in children if isinstance(rv.owner.op, MinibatchRandomVariable)]
-        sizes[variable.rv] = known_size(scaled[0].owner.inputs[1]) if scaled else variable.shape[0]
+        sizes[variable.rv] = (
+            int(evaluated(scaled[0].owner.inputs[1])) if scaled else variable.shape[0]
+        )
     return sizes
 
 

@@ -18,7 +18,7 @@ from pytensor.graph.traversal import ancestors
 from pytensor.tensor import TensorVariable
 from pytensor.tensor.type_other import NoneTypeT
 
-from pymc_geodesic.graph_inputs import called, graph_input, shared_constant
+from pymc_geodesic.graph_inputs import called, evaluated, graph_input, shared_constant
 from pymc_geodesic.potential.batch_structure import require_sum_over_rows
 from pymc_geodesic.potential.packed import take_rows
 
@@ -28,7 +28,6 @@ __all__ = [
     "described",
     "find_batch_sources",
     "has_minibatch",
-    "known_size",
     "model_outputs",
     "n_rows",
     "total_size",
@@ -78,7 +77,7 @@ def n_rows(tensor: TensorVariable) -> int:
         return int(tensor.type.shape[0])
     if isinstance(tensor, SharedVariable):
         return len(tensor.get_value(borrow=True))
-    return int(tensor.shape[0].eval())
+    return int(evaluated(tensor.shape[0]))
 
 
 def _source(node: Apply) -> BatchSource:
@@ -172,7 +171,7 @@ def _require_length_of_batch(model: Model, sources: Sequence[BatchSource]) -> No
         dims = model.named_vars_to_dims.get(rv.name)
         if not dims or not isinstance(rv.owner.op, MinibatchRandomVariable):
             continue
-        dim, length = dims[0], known_size(model.dim_lengths[dims[0]])
+        dim, length = dims[0], int(evaluated(model.dim_lengths[dims[0]]))
         if length not in lengths:
             raise ValueError(
                 f"The observed variable `{rv.name}` expected as many rows as a batch has, got the "
@@ -203,18 +202,13 @@ def _require_finite(model: Model, sources: Sequence[BatchSource]) -> None:
                 )
 
 
-def known_size(size: TensorVariable) -> int:
-    """Return the value of a scalar in a model, without compiling if it is constant."""
-    return int(size.data) if isinstance(size, Constant) else int(size.eval())
-
-
 def total_size(model: Model) -> int:
     """Return N, the rows of the largest observed variable: its ``total_size``, or its length."""
     sizes = [1]
     for rv in model.observed_RVs:
         if isinstance(rv.owner.op, MinibatchRandomVariable):
             given = [size for size in rv.owner.inputs[1:] if not isinstance(size.type, NoneTypeT)]
-            sizes.append(int(np.prod([known_size(size) for size in given])))
+            sizes.append(int(np.prod([evaluated(size) for size in given])))
         elif rv.ndim:
             sizes.append(n_rows(model.rvs_to_values[rv]))
     return max(sizes)

@@ -7,15 +7,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-import pytensor
 
 from pymc.distributions.transforms import _default_transform
 from pymc.logprob.transforms import IntervalTransform, LogOddsTransform, LogTransform
 from pymc.model import Model
-from pytensor.compile.mode import Mode
 from pytensor.graph.traversal import ancestors
 from pytensor.tensor import TensorVariable, as_tensor
 
+from pymc_geodesic.graph_inputs import evaluated
 from pymc_geodesic.manifolds import Manifold, manifolds_for
 from pymc_geodesic.potential.variables import has_custom_transform, manifold_in
 
@@ -109,7 +108,5 @@ def _bounds_of(model: Model, rv: TensorVariable) -> Bounds | None:
             f"depend on {', '.join(others)}. Scale a variable between fixed bounds, or leave this "
             "one to its transform."
         )
-    # Evaluated once: rewriting and compiling would take longer.
-    evaluate = pytensor.function([], bounds, mode=Mode(linker="py", optimizer="fast_compile"))
-    least, largest = map(np.asarray, evaluate())
+    least, largest = map(evaluated, bounds)
     return least, largest

@@ -14,9 +14,9 @@ from pymc.model import Model
 from pytensor.compile.sharedvalue import SharedVariable
 from pytensor.tensor import TensorVariable
 
-from pymc_geodesic.graph_inputs import graph_input
+from pymc_geodesic.graph_inputs import evaluated, graph_input
 from pymc_geodesic.potential.batch_structure import batched_variables, require_sum_over_rows
-from pymc_geodesic.potential.minibatch import BatchSource, find_batch_sources, known_size
+from pymc_geodesic.potential.minibatch import BatchSource, find_batch_sources
 
 __all__ = ["RandomRows", "RowCheck", "Source", "StreamSource", "find_sources", "find_streams"]
 
@@ -186,7 +186,7 @@ def _stream(model: Model, name: str, loader: Iterable[np.ndarray]) -> StreamSour
         raise ValueError(
             f"`data` expected a `pm.Data` on which an observed variable depends, got `{name}`."
         )
-    n_rows = max(known_size(rv.owner.inputs[1]) for rv in scaled)
+    n_rows = max(int(evaluated(rv.owner.inputs[1])) for rv in scaled)
     if isinstance(loader, RandomRows) and loader.n_rows != n_rows:
         raise ValueError(
             f"`total_size` expected the rows that `{name}` is read from, {loader.n_rows}, got "

@@ -21,9 +21,10 @@ from pytensor.tensor import TensorVariable
 from pytensor.tensor.type_other import NoneTypeT
 
 from pymc_geodesic.distributions.symmetric_dirichlet import known_concentration
+from pymc_geodesic.graph_inputs import evaluated
 from pymc_geodesic.potential.deterministics import uses_batch
 from pymc_geodesic.potential.log_density import LogDensity
-from pymc_geodesic.potential.minibatch import batch_sources, known_size
+from pymc_geodesic.potential.minibatch import batch_sources
 from pymc_geodesic.potential.stream import Source
 from pymc_geodesic.potential.variables import SampledVariable
 
@@ -63,7 +64,7 @@ def declared_sizes(rv: TensorVariable) -> dict[int, int]:
     if not isinstance(rv.owner.op, MinibatchRandomVariable):
         return {}
     return {
-        axis: known_size(size)
+        axis: int(evaluated(size))
         for axis, size in enumerate(rv.owner.inputs[1:])
         if not isinstance(size.type, NoneTypeT)
     }
@@ -143,7 +144,7 @@ def missing_rows(model: Model) -> str:
         declared = declared_sizes(rv).get(0)
         if declared is None or uses_batch([rv, value]):
             continue
-        held = int(value.shape[0].eval())
+        held = int(evaluated(value.shape[0]))
         if held != declared:
             return (
                 f"{held:,} of the {declared:,} rows of `{rv.name}`: the others came from a loader, "

@@ -23,6 +23,7 @@ from scipy import sparse
 
 from pymc_geodesic.distributions.base import with_signature
 from pymc_geodesic.distributions.validation import as_float_tensor
+from pymc_geodesic.graph_inputs import evaluated
 from pymc_geodesic.potential.components import Prediction, register_components
 from pymc_geodesic.potential.local import LocalExpectation
 from pymc_geodesic.potential.packed import (
@@ -65,7 +66,7 @@ def _predicted_corpus(node: Apply, observed: TensorVariable, topics: np.ndarray)
     topics : ndarray, shape (n, K, V)
         Sets of topics.
     """
-    alpha = np.asarray(node.op.dist_params(node)[1].eval())
+    alpha = evaluated(node.op.dist_params(node)[1])
     corpus = [array.get_value(borrow=True) for array in corpus_of(observed)]
     n_words = topics.shape[-1]
     counts = np.bincount(corpus[1], weights=corpus[2], minlength=n_words) + 1.0

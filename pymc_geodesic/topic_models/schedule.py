@@ -33,6 +33,7 @@ from pymc_geodesic.algorithms.default_schedules import (
     register_default_starts,
 )
 from pymc_geodesic.distributions.symmetric_dirichlet import known_concentration
+from pymc_geodesic.graph_inputs import evaluated
 from pymc_geodesic.potential.packed import corpus_of, corpus_size
 from pymc_geodesic.potential.variables import SampledVariable
 from pymc_geodesic.sampling.log import log
@@ -256,12 +257,12 @@ def starts_of_topics(
         f"{documents.shape[0]:,} documents ..."
     )
     beta = np.broadcast_to(concentration, shape).mean(axis=0)
-    assignments = Assignments(documents, alpha=alpha.eval(), beta=beta)
+    assignments = Assignments(documents, alpha=evaluated(alpha), beta=beta)
     assignments.sweep(rng, SWEEPS)
     values = np.stack([assignments.draw_topics(rng) for _ in points]).astype(points[0][name].dtype)
     transform = model.rvs_to_transforms[topics]
     if transform is not None:
-        values = transform.forward(values, *topics.owner.inputs).eval()
+        values = evaluated(transform.forward(values, *topics.owner.inputs))
     return [
         {**point, name: value} if is_poor else point
         for point, value, is_poor in zip(points, values, poor, strict=True)
