@@ -5,10 +5,14 @@
 import gc
 
 import matplotlib
+import pytensor
 import pytest
 
 # No test may need a display.
 matplotlib.use("Agg")
+
+# PyTensor writes down where each variable was made, for its error messages: a tenth of the time.
+pytensor.config.traceback__limit = 0
 
 
 def pytest_addoption(parser):

@@ -128,7 +128,7 @@ def test_gradient(values):
 def test_density_is_normalised():
     """The mean over uniform frames of the density times the area is one."""
     f = with_singular_values((3.0, 1.5), 4, seed=5)
-    x = pm.draw(pmg.UniformStiefel.dist(4, 2, size=20_000), random_seed=1, mode=INTERPRETED)
+    x = pm.draw(pmg.UniformStiefel.dist(4, 2, size=5_000), random_seed=1, mode=INTERPRETED)
     logp = pm.logp(pmg.MatrixLangevin.dist(f), x).eval(mode=INTERPRETED)
     ratio = np.exp(logp + log_stiefel_area(4, 2))
     assert abs(ratio.mean() - 1) < 4 * ratio.std() / np.sqrt(len(ratio))
@@ -140,7 +140,7 @@ def test_density_is_normalised():
 )
 def test_draws_have_the_mean_that_the_constant_says(n, values):
     f = with_singular_values(values, n, seed=4)
-    x = pm.draw(pmg.MatrixLangevin.dist(f, size=3000), random_seed=2, mode=INTERPRETED)
+    x = pm.draw(pmg.MatrixLangevin.dist(f, size=1_000), random_seed=2, mode=INTERPRETED)
     assert pmg.Stiefel().check(x) is None
     error = x.std(axis=0) / np.sqrt(len(x))
     mean = constant_and_gradient(f.shape)(f)[1]

@@ -88,7 +88,7 @@ def test_differences_have_the_covariance_of_the_noise(build, controlled, size):
     # The covariance of a mean of rows is that of single rows over their number.
     rows = [np.concatenate(whole([row] * size), axis=None) for row in range(N_ROWS)]
     exact = np.cov(np.array(rows).T, bias=True) / size
-    batches = [halved(rng.integers(0, N_ROWS, size)) for _ in range(20_000)]
+    batches = [halved(rng.integers(0, N_ROWS, size)) for _ in range(5_000)]
     d = np.array([np.concatenate(batch[n : 2 * n], axis=None) for batch in batches])
     products = d[:, :, None] * d[:, None, :]
     error = products.std(axis=0) / np.sqrt(len(d))
