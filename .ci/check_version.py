@@ -40,6 +40,10 @@ def faults(version: str, root: Path = ROOT) -> list[str]:
         found.append(f"CITATION.cff expected `version: {version}`. Change it, and `date-released`.")
     if not notes(version, root):
         found.append(f"CHANGELOG.md expected entries under `## [{version}]`. Rename `Unreleased`.")
+    if "pip install pymc_geodesic" not in (root / "README.md").read_text(encoding="utf-8"):
+        found.append(
+            "README.md expected `pip install pymc_geodesic`. Say it, in the documentation too."
+        )
     for name, text in texts.items():
         if left := [word for word in PLACEHOLDERS if word in text]:
             found.append(f"{name} has {left[0]!r} in it. Replace what it stands for.")

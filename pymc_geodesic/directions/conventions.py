@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from numpy.typing import ArrayLike
 
@@ -206,7 +207,9 @@ def _degrees(name: str, angle: ArrayLike, limits: tuple[float, float] | None) ->
     try:
         values = np.asarray(angle, dtype=float)
     except (TypeError, ValueError):
-        raise ValueError(f"`{name}` expected numbers in degrees, got {angle!r}.") from None
+        given = pd.Series(np.ravel(np.asarray(angle, dtype=object)))
+        text = given[pd.to_numeric(given, errors="coerce").isna()].iloc[0]
+        raise ValueError(f"`{name}` expected numbers in degrees, got {text!r}.") from None
     if not np.isfinite(values).all():
         raise ValueError(
             f"`{name}` expected numbers in degrees, got {(~np.isfinite(values)).sum()} that are "

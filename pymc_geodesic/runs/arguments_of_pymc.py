@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
+from numbers import Number
 
 __all__ = ["with_hints"]
 
@@ -43,13 +44,19 @@ def with_hints[**P, R](function: Callable[P, R]) -> Callable[P, R]:
     Raises
     ------
     TypeError
-        By the function returned, for such an argument and for a second one without its name.
+        By the function returned, for such an argument, for a first one that is no number, and for
+        a second one without its name.
     """
 
     @wraps(function)
     def hinting(*args: P.args, **kwargs: P.kwargs) -> R:
         for name in INSTEAD.keys() & kwargs.keys():
             raise TypeError(f"`{name}` expected no value, got {kwargs[name]!r}. {INSTEAD[name]}")
+        if args and not isinstance(args[0], Number):
+            raise TypeError(
+                f"`draws` expected a number, got an object of type {type(args[0]).__name__}. Write "
+                f"`pmg.{function.__name__}(model=...)` if it is the model."
+            )
         if len(args) > 1:
             raise TypeError(
                 f"`{function.__name__}` expected names for all arguments after `draws`, got "

@@ -95,6 +95,7 @@ def test_ordinary_columns(of):
         (-1, 30, "`dip` expected degrees from 0 to 90"),
         ([10, np.nan], 30, "`dip` expected numbers in degrees, got 1 that are missing"),
         ("30", "east", "`dip_direction` expected numbers in degrees, got 'east'"),
+        (pd.Series([30, "steep"]), 90, "`dip` expected numbers in degrees, got 'steep'"),
     ],
 )
 def test_wrong_angles_are_refused(dip, direction, says):

@@ -3,6 +3,7 @@
 """A release waits until everything is ready, and its files and pages land where they belong."""
 
 import importlib
+import re
 import sys
 import tarfile
 import zipfile
@@ -21,6 +22,13 @@ def load_tool():
     sys.path.insert(0, str(CI))
     yield importlib.import_module
     sys.path.remove(str(CI))
+
+
+def test_every_folder_of_tests_is_in_the_workflow_of_the_slow_tests():
+    workflow = (CI.parent / ".github" / "workflows" / "slow.yml").read_text(encoding="utf-8")
+    rooms = re.search(r"room:\n((?: +- .+\n)+)", workflow)[1].replace("- ", "").split()
+    folders = {path.parent.name for path in (CI.parent / "tests").glob("*/test_*.py")}
+    assert {*rooms} == {*folders, "test_*.py"}
 
 
 CHANGES = """# Changelog
@@ -47,6 +55,7 @@ def ready(tmp_path):
         "CODE_OF_CONDUCT.md": "Write to us.\n",
         "SECURITY.md": "Write to us.\n",
         "CHANGELOG.md": CHANGES,
+        "README.md": "pip install pymc_geodesic\n",
     }
     for name, text in files.items():
         (tmp_path / name).write_text(text, encoding="utf-8")
@@ -69,6 +78,7 @@ def test_notes_are_those_of_one_version(load_tool, ready):
         ("CHANGELOG.md", "## [Unreleased]\n\n- Something.\n", r"## \[1.2.0\]"),
         ("SECURITY.md", "Write to security@example.org.\n", "'example.org'"),
         ("CODE_OF_CONDUCT.md", "Write to PLACEHOLDER.\n", "'PLACEHOLDER'"),
+        ("README.md", "pip install .\n", "`pip install pymc_geodesic`"),
     ],
 )
 def test_what_is_not_ready_is_named(load_tool, ready, name, text, fault):

@@ -33,6 +33,14 @@ def test_the_length_of_the_tuning_phase_has_a_name():
         pmg.sample(10, 20)
 
 
+def test_a_model_has_a_name():
+    for given in ({}, {"tune": 20}):
+        with pytest.raises(
+            TypeError, match=r"got an object of type Model\. .* `pmg\.sample\(model="
+        ):
+            pmg.sample(pm.Model(), **given)
+
+
 def test_python_names_other_arguments():
     with pytest.raises(TypeError, match="unexpected keyword argument 'chain'"):
         pmg.sample(chain=4)
