@@ -43,7 +43,7 @@ def summary(
     kind: Literal["all", "stats", "diagnostics"] = "all",
     ci_prob: float | None = None,
     ci_kind: Literal["eti", "hdi"] | None = None,
-    round_to: int | Literal["none"] = 3,
+    round_to: int | Literal["auto", "none"] = "auto",
     directions: Sequence[str] | None = None,
     compositions: Sequence[str] | None = None,
     axial: bool | None = None,
@@ -122,9 +122,10 @@ def summary(
         The columns to compute.
     ci_prob, ci_kind
         As in ``az.summary``.
-    round_to : int or "none"
-        Number of decimals, or "none" for no rounding. Effective sample sizes are rounded down to
-        whole numbers unless it is "none".
+    round_to : int or {"auto", "none"}
+        Number of decimals, or "none" for no rounding. By default as many as show three digits of
+        the standard deviation of an entry, and two of a Monte Carlo error. Effective sample sizes
+        are rounded down to whole numbers unless it is "none".
     directions, compositions : sequence of str, optional
         Names of the variables that are unit vectors, and of those that are probability vectors. By
         default those that the run has recorded as such. For other variables, and runs of other
@@ -275,8 +276,17 @@ def _put(found: xr.DataArray, statistics: Mapping[str, np.ndarray]) -> None:
             found.loc[{"summary": column}] = values
 
 
-def _rounded(table: pd.DataFrame, decimals: int) -> pd.DataFrame:
+def _rounded(table: pd.DataFrame, round_to: int | Literal["auto"]) -> pd.DataFrame:
     sizes = [column for column in table if column.startswith("ess_")]
-    table = table.round(decimals)
-    table[sizes] = np.floor(table[sizes]).astype("Int64")
-    return table
+    rounded = table.round(3 if round_to == "auto" else round_to)
+    if round_to == "auto":
+        for column in set(table) - {*sizes, "r_hat", "resultant_length", "axis_share"}:
+            is_error = column.startswith("mcse_")
+            width = table[column if is_error or column == "angular_sd" else "sd"]
+            # The rounding error of a constant has no digits.
+            width = width.where(width > 1e-12 * np.abs(table.get("mean", 0.0)))
+            decimals = (1 if is_error else 2) - np.floor(np.log10(width))
+            shift = 10.0 ** decimals.fillna(3).clip(0, 290)
+            rounded[column] = (table[column] * shift).round() / shift
+    rounded[sizes] = np.floor(table[sizes]).astype("Int64")
+    return rounded

@@ -156,6 +156,29 @@ def test_numbers_are_rounded():
     np.testing.assert_array_equal(found["mean"], found["mean"].round(2))
 
 
+@pytest.mark.filterwarnings("ignore:invalid value encountered:RuntimeWarning")
+def test_narrow_posteriors_keep_their_digits():
+    """Three of the standard deviation and two of its errors; rounding of a constant has none."""
+    rng = np.random.default_rng(1)
+    x = np.stack([0.4 + 0.00123 * rng.normal(size=(4, 500)), 4e6 + 1e4 * rng.normal(size=(4, 500))])
+    noise = 1 + 1e-16 * rng.integers(0, 3, size=(4, 500))
+    idata = draws(x=np.moveaxis([*x, noise, np.zeros((4, 500))], 0, -1))
+    found, unrounded = pmg.summary(idata), exact(idata)
+    narrow, wide, constant, zero = (found.loc[f"x[{i}]"] for i in range(4))
+    for column, digits in {"sd": 3, "mcse_mean": 2, "mcse_sd": 2}.items():
+        assert narrow[column] == float(f"{unrounded.loc['x[0]', column]:.{digits}g}")
+    assert narrow["mean"] == round(unrounded.loc["x[0]", "mean"], 5)
+    assert narrow["eti89_lb"] == round(unrounded.loc["x[0]", "eti89_lb"], 5)
+    assert wide["mean"] == round(unrounded.loc["x[1]", "mean"])
+    for one, mean in ((constant, 1.0), (zero, 0.0)):
+        assert one["mean"] == mean
+        assert one["sd"] == 0.0
+    assert found["mean"].dtype.kind == "f"
+    columns = ["mcse_mean", "mcse_sd"]
+    narrow_errors = pmg.summary(idata, kind="diagnostics").loc["x[0]", columns]
+    np.testing.assert_array_equal(narrow_errors, narrow[columns])
+
+
 def antipodal(share, seed=1, n=3):
     rng = np.random.default_rng(seed)
     x = np.eye(n)[0] * 8 + rng.normal(size=(CHAINS, DRAWS, n))
