@@ -3,6 +3,7 @@
 import importlib.metadata
 import os
 import sys
+import tomllib
 
 from pathlib import Path
 
@@ -79,6 +80,9 @@ html_theme_options = {
     "show_toc_level": 2,
 }
 html_title = "pymc_geodesic"
+if os.environ.get("PUBLISHED_DOCS"):
+    described = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())
+    html_theme_options["github_url"] = described["project"]["urls"]["Repository"]
 
 
 def setup(app):
