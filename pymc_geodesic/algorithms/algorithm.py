@@ -58,10 +58,6 @@ def _no_statistics(state: Any, **measured: Any) -> dict[str, float]:
     return {}
 
 
-def _shapes_of_variables(manifold: Product) -> list[tuple[int, ...]]:
-    return list(manifold.shapes)
-
-
 class Kernel(Protocol):
     """Transitions from arrays to arrays."""
 
@@ -107,8 +103,8 @@ class Algorithm:
         The transition, which takes the parameters by their names.
     parameters : mapping of str to callable
         Default of each parameter, given the step size and the number of degrees of freedom.
-    noise_shapes : callable
-        Shape of each array of standard normals that a transition takes, given the product.
+    scalar_noise : bool
+        Whether a transition takes one random number beside those for each variable.
     statistics : callable
         ``(state, *, step_size, noise_variance, n_steps, parameters) -> dict``: numbers that are
         recorded per draw. The arguments are the state after the draw, the last step size, the
@@ -162,7 +158,7 @@ class Algorithm:
     init: Callable[[Setup, np.random.Generator], Any]
     dynamics: Dynamics
     parameters: Mapping[str, Callable[[float, int], float]] = field(default_factory=dict)
-    noise_shapes: Callable[[Product], Sequence[tuple[int, ...]]] = _shapes_of_variables
+    scalar_noise: bool = False
     statistics: Callable[..., dict[str, float]] = _no_statistics
     statistic_names: tuple[str, ...] = ()
     order: int = 2

@@ -202,10 +202,6 @@ def _as_fast_as_positions(step_size: float, dim: int) -> float:
     return float(dim)
 
 
-def _with_one_more(manifold: Product) -> list[tuple[int, ...]]:
-    return [*manifold.shapes, ()]
-
-
 def sgnphmc(n_leapfrog: int, *, noise_is_known: bool = False) -> Algorithm:
     """Return the algorithm with a given number of steps per trajectory."""
     return Algorithm(
@@ -213,7 +209,7 @@ def sgnphmc(n_leapfrog: int, *, noise_is_known: bool = False) -> Algorithm:
         init=init,
         dynamics=Dynamics(partial(transition, n_leapfrog=n_leapfrog)),
         parameters={"thermal_mass": _as_fast_as_positions},
-        noise_shapes=_with_one_more,
+        scalar_noise=True,
         statistics=statistics,
         statistic_names=("time_scaling", "energy_error"),
         tuning_rule=partial(trajectory_rule, n_leapfrog=n_leapfrog, noise_is_known=noise_is_known),

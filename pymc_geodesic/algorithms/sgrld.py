@@ -19,7 +19,7 @@ from pymc_geodesic.algorithms.simplex_coordinates import COORDINATES
 from pymc_geodesic.arrays import Array
 from pymc_geodesic.distributions.symmetric_dirichlet import known_concentration
 from pymc_geodesic.kernel.interface import Dynamics
-from pymc_geodesic.manifolds import LogSimplex, Point, Product, Simplex
+from pymc_geodesic.manifolds import LogSimplex, Point, Simplex
 from pymc_geodesic.potential.estimate import Estimator
 from pymc_geodesic.potential.variables import SampledVariable
 
@@ -210,9 +210,7 @@ def sgrld(
         tells_positions=not metropolis,
     )
     if metropolis:
-        algorithm = replace(
-            algorithm, dynamics=Dynamics(metropolis_transition), noise_shapes=_with_decision
-        )
+        algorithm = replace(algorithm, dynamics=Dynamics(metropolis_transition), scalar_noise=True)
     if exact:
         algorithm = replace(
             algorithm,
@@ -254,10 +252,6 @@ def _bound(
     )
     begin = partial(init, gamma_shapes=gamma_shapes, counts=algorithm.full_data)
     return replace(algorithm, dynamics=dynamics, init=begin)
-
-
-def _with_decision(manifold: Product) -> list[tuple[int, ...]]:
-    return [*manifold.shapes, ()]
 
 
 def simplex_only(name: str, variables: Sequence[SampledVariable]) -> None:

@@ -79,7 +79,7 @@ def plot_frames(
     >>> matrix, angles = pmg.plot_frames(idata)
     """
     dataset = dataset_of(idata, var_names=var_names, group=group, coords=coords)
-    draws = pick_variable(dataset, ["frame"], manifolds=recorded_manifolds(idata), ndim=2)
+    draws = pick_variable(dataset, ["frame"], manifolds=recorded_manifolds(idata))
     if draws.ndim != 4 or draws.shape[-1] > draws.shape[-2]:
         raise ValueError(
             f"`var_names` expected one frame, of shape (chain, draw, n, p) with p <= n, got "

@@ -23,6 +23,7 @@ __all__ = [
     "Draws",
     "dataset_of",
     "labelled_vectors",
+    "most_probable",
     "pick_variable",
     "probability_or_default",
     "thinned",
@@ -97,13 +98,9 @@ def labelled_vectors(
 
 
 def pick_variable(
-    dataset: xr.Dataset,
-    kinds: Sequence[Geometry],
-    *,
-    manifolds: Mapping[str, Manifold],
-    ndim: int,
+    dataset: xr.Dataset, kinds: Sequence[Geometry], *, manifolds: Mapping[str, Manifold]
 ) -> xr.DataArray:
-    """Return the only variable of these kinds with ``ndim`` axes.
+    """Return the only variable of these kinds that is a matrix.
 
     ``manifolds`` are those that the run has recorded.
 
@@ -115,13 +112,23 @@ def pick_variable(
     if len(dataset.data_vars) == 1:
         return next(iter(dataset.data_vars.values()))
     found = geometries(dataset, manifolds=manifolds)
-    names = [n for n, a in dataset.data_vars.items() if found[n] in kinds and a.ndim == 2 + ndim]
+    names = [n for n, a in dataset.data_vars.items() if found[n] in kinds and a.ndim == 4]
     if len(names) != 1:
         raise ValueError(
             "`var_names` expected one suitable variable, got "
             f"{names or sorted(map(str, dataset.data_vars))}. Select one."
         )
     return dataset[names[0]]
+
+
+def most_probable(
+    values: np.ndarray, n: int, ci_prob: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the means of draws, which n are the largest, and the intervals of these."""
+    mean = values.mean(axis=0)
+    largest = np.argsort(-mean, kind="stable")[:n]
+    tails = (0.5 - ci_prob / 2, 0.5 + ci_prob / 2)
+    return mean, largest, np.quantile(values[:, largest], tails, axis=0)
 
 
 def probability_or_default(ci_prob: float | None) -> float:

@@ -20,6 +20,7 @@ from pymc_geodesic.plots.selection import (
     Draws,
     dataset_of,
     labelled_vectors,
+    most_probable,
     probability_or_default,
     thinned,
 )
@@ -167,10 +168,7 @@ def _draw_bars(
     n_entries: int,
     ax: Axes | None,
 ) -> Axes:
-    mean = values.mean(axis=0)
-    shown = np.argsort(-mean, kind="stable")[:n_entries]
-    tails = (0.5 - ci_prob / 2, 0.5 + ci_prob / 2)
-    low, high = np.quantile(values[:, shown], tails, axis=0)
+    mean, shown, (low, high) = most_probable(values, n_entries, ci_prob)
     if ax is None:
         width = max(4.0, 1.6 + 0.36 * len(shown))
         _, ax = plt.subplots(figsize=(width, 4.2), layout="constrained")

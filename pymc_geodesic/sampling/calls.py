@@ -64,7 +64,7 @@ class Calls:
         self.reader = reader_of(problem.potential.sources)
         self.latents = problem.make_latents()
         self.noise = self._noise_model()
-        self.noise_shapes = list(algorithm.noise_shapes(problem.manifold))
+        self.noise_shapes = [*problem.manifold.shapes, *[()] * algorithm.scalar_noise]
         self._accelerate = tuple(np.asarray(x, problem.dtype) for x in (0.0, 1.0))
         # Local variables are drawn for one batch after the other, of a constant length.
         pads = varies and not self.latents

@@ -18,6 +18,7 @@ from pymc_geodesic.manifolds.registry import recorded_manifolds
 from pymc_geodesic.plots.selection import (
     Coordinates,
     dataset_of,
+    most_probable,
     pick_variable,
     probability_or_default,
 )
@@ -156,7 +157,7 @@ def _topics_of(
         return posterior_variable(idata, var_names).sel(coords or {})
     dataset = dataset_of(idata, var_names=var_names, group=group, coords=coords)
     manifolds = recorded_manifolds(idata)
-    topics = pick_variable(dataset, ("direction", "composition"), manifolds=manifolds, ndim=2)
+    topics = pick_variable(dataset, ("direction", "composition"), manifolds=manifolds)
     if topics.ndim != 4:
         raise ValueError(
             f"`{topics.name}` expected topics of shape (K, V), got {topics.shape[2:]}. Select "
@@ -195,10 +196,7 @@ def _axes(axes: ArrayLike | None, n_topics: int, n_words: int, n_columns: int) -
 def _draw_topic(
     ax: Axes, values: np.ndarray, words: np.ndarray, n_words: int, ci_prob: float
 ) -> None:
-    mean = values.mean(axis=0)
-    top = np.argsort(-mean, kind="stable")[:n_words]
-    tails = (0.5 - ci_prob / 2, 0.5 + ci_prob / 2)
-    low, high = np.quantile(values[:, top], tails, axis=0)
+    mean, top, (low, high) = most_probable(values, n_words, ci_prob)
     at = np.arange(len(top))
     ax.barh(at, mean[top], color=color_of(1), alpha=0.45, height=0.75)
     ax.hlines(at, low, high, color=color_of(1), linewidth=2)

@@ -8,7 +8,6 @@ import numpy as np
 
 from pytensor.compile.builders import OpFromGraph
 from pytensor.gradient import disconnected_type
-from pytensor.link.numba.dispatch.basic import numba_njit, register_funcify_and_cache_key
 from pytensor.tensor import TensorVariable
 from scipy import sparse
 
@@ -136,37 +135,3 @@ def _matrix(*arrays: np.ndarray) -> sparse.csr_array:
     *documents, topics = arrays
     starts, words, weights = rows_of_corpus(*documents)
     return sparse.csr_array((weights, words, starts), shape=(len(starts) - 1, topics.shape[1]))
-
-
-@register_funcify_and_cache_key(Projections)
-def _projections_numba(op, node=None, **kwargs):
-    @numba_njit
-    def inner_products(documents, starts, words, weights, topics):
-        n_documents, n_topics = len(documents), len(topics)
-        result = np.zeros((n_documents, n_topics), dtype=topics.dtype)
-        for d in range(n_documents):
-            row = int(documents[d, 0])
-            for k in range(n_topics):
-                total = result[d, k]
-                for i in range(starts[row], starts[row + 1]):
-                    total += weights[i] * topics[k, words[i]]
-                result[d, k] = total
-        return result
-
-    return inner_products, "pymc_geodesic.Projections.3"
-
-
-@register_funcify_and_cache_key(WordSums)
-def _word_sums_numba(op, node=None, **kwargs):
-    @numba_njit
-    def sums(documents, starts, words, weights, coefficients, topics):
-        result = np.zeros(topics.shape, dtype=topics.dtype)
-        for d in range(len(documents)):
-            row = int(documents[d, 0])
-            for k in range(len(topics)):
-                coefficient = coefficients[d, k]
-                for i in range(starts[row], starts[row + 1]):
-                    result[k, words[i]] += coefficient * weights[i]
-        return result
-
-    return sums, "pymc_geodesic.WordSums.3"

@@ -31,7 +31,7 @@ from pymc_geodesic.mass.arrays import JointMass, Mass, MassForm, VariableMasses,
 from pymc_geodesic.stages import stage
 from pymc_geodesic.tuning.anchor import around, is_gaussian_around
 from pymc_geodesic.tuning.approximation import Approximation, approximate
-from pymc_geodesic.tuning.center import MOST_WHOLE, descend, nearer_mode
+from pymc_geodesic.tuning.center import descend_whole, nearer_mode
 from pymc_geodesic.tuning.frame import Frame, averaged_frame
 from pymc_geodesic.tuning.scales import Scales, first_scales
 from pymc_geodesic.tuning.secants import HALF_WIDTH, believed
@@ -160,9 +160,7 @@ def _at_mode(gradient: HostGradient, frame: Frame, rng: np.random.Generator) -> 
     for _ in range(N_ROUNDS):
         rows = gradient.rows(rng, SUBSAMPLE)
         mass = _with_curvature(gradient, point, mass, rows)
-        point = descend(
-            gradient.whole, point, project=gradient.project, mass=mass, most=MOST_WHOLE
-        ).point
+        point = descend_whole(gradient, point, mass).point
         mass = _with_curvature(gradient, point, mass, rows)
         weigh(gradient, point, mass=mass, rng=rng, least=LEAST_GAIN)
     return Frame(point, mass, True)

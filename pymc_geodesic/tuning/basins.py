@@ -189,9 +189,9 @@ def peak_near(frame: Frame, vector: np.ndarray, *, rng: np.random.Generator) -> 
     """
     gradient, rows = frame.gradient, frame.rows
 
-    def mass_at(x: np.ndarray, *, dense: bool = True) -> Mass:
+    def mass_at(x: np.ndarray) -> Mass:
         (point,) = frame.points(x[None])
-        return curvature_mass(gradient, point, rows=rows, rng=rng, dense=dense)
+        return curvature_mass(gradient, point, rows=rows, rng=rng, dense=True)
 
     mass, (point,) = mass_at(vector), frame.points(vector[None])
     noise = [ASIDE_OF_PEAKS * rng.standard_normal(np.shape(x)).astype(x.dtype) for x in point]

@@ -22,6 +22,7 @@ __all__ = [
     "Mode",
     "Nearby",
     "descend",
+    "descend_whole",
     "distance_from_mode",
     "find_center",
     "nearer_mode",
@@ -132,6 +133,11 @@ def descend(
     return Descent(list(project(*point(found.x))), float(found.fun), bool(found.success))
 
 
+def descend_whole(gradient: HostGradient, start: Sequence[np.ndarray], mass: Mass) -> Descent:
+    """Minimise the energy of all rows, whose minimum is near."""
+    return descend(gradient.whole, start, project=gradient.project, mass=mass, most=MOST_WHOLE)
+
+
 def distance_from_mode(gradient: Sequence[np.ndarray], mass: Mass) -> float:
     """Return by how many posterior standard deviations per entry a point is off the mode.
 
@@ -197,9 +203,7 @@ def find_center(
     )
     point, mass = near.point, curvature(near.point)
     if any(len(row) < n for row, n in zip(rows, gradient.n_rows, strict=True)):
-        point = descend(
-            gradient.whole, point, project=gradient.project, mass=mass, most=MOST_WHOLE
-        ).point
+        point = descend_whole(gradient, point, mass).point
     return Mode(point, mass, near.energy, near.has_ended)
 
 
@@ -227,7 +231,5 @@ def nearer_mode(
         slope = gradient.whole(point).pulled_back
         if i == MOST_ROUNDS - 1 or distance_from_mode(slope, mass) <= TOLERANCE:
             break
-        point = descend(
-            gradient.whole, point, project=gradient.project, mass=mass, most=MOST_WHOLE
-        ).point
+        point = descend_whole(gradient, point, mass).point
     return point, mass

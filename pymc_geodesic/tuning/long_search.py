@@ -30,7 +30,7 @@ import numpy as np
 from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.mass.arrays import Mass, joined, split
 from pymc_geodesic.tuning.anchor import around
-from pymc_geodesic.tuning.center import MOST_SUBSAMPLE, MOST_WHOLE, Descent, Mode, descend
+from pymc_geodesic.tuning.center import MOST_SUBSAMPLE, Descent, Mode, descend, descend_whole
 from pymc_geodesic.tuning.curvature import curvature_mass
 
 __all__ = ["evidence_bounds", "log_volume", "lowest_mode", "search_long"]
@@ -133,9 +133,7 @@ def search_long(
     (best,) = lowest([followed(end, many, MOST_ROUNDS) for end in ends], 1)
     mass, point = mass_at(best.point, many), best.point
     if any(len(row) < n for row, n in zip(many, gradient.n_rows, strict=True)):
-        point = descend(
-            gradient.whole, point, project=gradient.project, mass=mass, most=MOST_WHOLE
-        ).point
+        point = descend_whole(gradient, point, mass).point
     return Mode(point, mass, best.energy, best.has_ended)
 
 

@@ -26,7 +26,7 @@ from pymc_geodesic.mass.arrays import Mass, joined
 from pymc_geodesic.stages import stage
 from pymc_geodesic.tuning.anchor import around
 from pymc_geodesic.tuning.basins import Basins, Peak, peak_near
-from pymc_geodesic.tuning.center import MOST_WHOLE, descend
+from pymc_geodesic.tuning.center import descend_whole
 from pymc_geodesic.tuning.many_descents import Descents, Frame, Tilt, descend_together
 
 __all__ = ["LARGEST", "LEAST_WEIGHT", "N_DRAWN", "FoundMode", "Modes", "find_modes"]
@@ -231,6 +231,6 @@ def _not_far_worse(
 def _with_all_rows(frame: Frame, peak: Peak) -> Peak:
     """Follow a mode of some rows to that of all."""
     gradient, [point] = frame.gradient, frame.points(peak.vector[None])
-    end = descend(gradient.whole, point, project=gradient.project, mass=peak.mass, most=MOST_WHOLE)
+    end = descend_whole(gradient, point, peak.mass)
     [vector] = frame.vectors([end.point])
     return peak._replace(vector=vector, energy=end.energy)

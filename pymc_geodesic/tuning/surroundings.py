@@ -18,9 +18,8 @@ from pymc_geodesic.stages import stage
 from pymc_geodesic.tuning import simplex
 from pymc_geodesic.tuning.anchor import around, is_gaussian_around
 from pymc_geodesic.tuning.center import (
-    MOST_WHOLE,
     FarCenterError,
-    descend,
+    descend_whole,
     distance_from_mode,
     require_near_mode,
 )
@@ -157,8 +156,7 @@ class InFrame:
         mass = curvature_mass(gradient, center, rows=rows, dense=is_dense, rng=rng)
         if distance_from_mode(gradient.whole(center).pulled_back, mass) <= NEAR:
             return center
-        project = gradient.project
-        found = descend(gradient.whole, center, project=project, mass=mass, most=MOST_WHOLE).point
+        found = descend_whole(gradient, center, mass).point
         mass = curvature_mass(gradient, found, rows=rows, dense=is_dense, rng=rng)
         if not is_gaussian_around(gradient, found, mass, rng=rng):
             raise FarCenterError("The posterior is far from Gaussian around the mode near it.")
