@@ -56,35 +56,47 @@ def readable_signature(
         return "", returned
     if signature:
         # Sphinx reads signatures as Python, which `<factory>` and `<function f>` are not.
-        return _spelt_out(re.sub(r"<[^<>]+>", "...", signature)), returned
+        return _spelt_out(re.sub(r"<[^<>]+>", "...", signature), obj.__module__), returned
     return None
 
 
-def _spelt_out(signature: str) -> str:
-    """Write the types for which names in a signature stand."""
+def _spelt_out(signature: str, module: str) -> str:
+    """Write the types for which names in a signature of a module stand."""
     names = "|".join(_aliases())
     for _ in range(3):  # Names may stand for others.
         signature = re.sub(
-            rf"(?<=[\[ ])(?:pymc_geodesic\.[\w.]+\.)?({names})(?=[\], )]|$)",
-            lambda found: _aliases()[found[1]],
+            rf"(?<=[\[ ])~?(?:(pymc_geodesic\.[\w.]+)\.)?({names})(?=[\], )]|$)",
+            lambda found: _meaning(found[2], found[1] or module),
             signature,
         )
     return signature
 
 
+def _meaning(name: str, module: str) -> str:
+    """Return what the name of a type stands for in a module, which may have imported it."""
+    texts = _aliases()[name]
+    if len({*texts.values()}) == 1:
+        return next(iter(texts.values()))
+    known = getattr(import_module(module), name, None)
+    alike = [text for home, text in texts.items() if _imported(f"{home}.{name}") is known]
+    return next(iter(alike), name)
+
+
 @cache
-def _aliases() -> dict[str, str]:
-    """Return what names of types stand for, if they stand for one thing in the whole package."""
-    found = defaultdict(set)
-    for path in Path(pymc_geodesic.__file__).parent.rglob("*.py"):
+def _aliases() -> dict[str, dict[str, str]]:
+    """Return what names of types stand for in the modules that define them."""
+    found: dict[str, dict[str, str]] = defaultdict(dict)
+    root = Path(pymc_geodesic.__file__).parent
+    for path in root.rglob("*.py"):
+        module = ".".join([PACKAGE, *path.relative_to(root).with_suffix("").parts])
         for node in ast.parse(path.read_text(encoding="utf-8")).body:
             if isinstance(node, ast.TypeAlias):
-                found[node.name.id].add(ast.unparse(node.value))
+                found[node.name.id][module] = ast.unparse(node.value)
             elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
                 is_type = isinstance(node.value, ast.BinOp | ast.Subscript)
                 if is_type and re.fullmatch(r"[A-Z]\w*[a-z]\w*", node.targets[0].id):
-                    found[node.targets[0].id].add(ast.unparse(node.value))
-    return {name: next(iter(texts)) for name, texts in found.items() if len(texts) == 1}
+                    found[node.targets[0].id][module] = ast.unparse(node.value)
+    return found
 
 
 def find_by_identity(
