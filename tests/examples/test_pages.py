@@ -59,6 +59,16 @@ def test_pages_are_short():
     assert len(re.findall(r"^\w", glossary, flags=re.MULTILINE)) <= 30
 
 
+# What is looked up, or leads to other pages.
+LOOKED_UP = {"changelog", "glossary", "guide", "index", "reference", "references", "start"}
+
+
+@pytest.mark.parametrize("page", sorted({path.stem for path in DOCS.glob("*.md")} - LOOKED_UP))
+def test_a_page_says_whom_it_is_for(page):
+    text = (DOCS / f"{page}.md").read_text(encoding="utf-8")
+    assert re.search(r"^# .+\n\nFor ", text, flags=re.MULTILINE)
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(1500)
 @pytest.mark.parametrize(
