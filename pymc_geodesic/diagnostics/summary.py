@@ -27,7 +27,7 @@ from pymc_geodesic.manifolds.registry import recorded_manifolds
 from pymc_geodesic.runs.refined import errors_of
 from pymc_geodesic.validation import Unit, extracted, one_of
 
-__all__ = ["summary"]
+__all__ = ["summary", "with_digits"]
 
 SAMPLE_DIMS = ("chain", "draw")
 KINDS = ("all", "stats", "diagnostics")
@@ -285,8 +285,13 @@ def _rounded(table: pd.DataFrame, round_to: int | Literal["auto"]) -> pd.DataFra
             width = table[column if is_error or column == "angular_sd" else "sd"]
             # The rounding error of a constant has no digits.
             width = width.where(width > 1e-12 * np.abs(table.get("mean", 0.0)))
-            decimals = (1 if is_error else 2) - np.floor(np.log10(width))
-            shift = 10.0 ** decimals.fillna(3).clip(0, 290)
-            rounded[column] = (table[column] * shift).round() / shift
+            rounded[column] = with_digits(table[column], width, digits=2 if is_error else 3)
     rounded[sizes] = np.floor(table[sizes]).astype("Int64")
     return rounded
+
+
+def with_digits(x: pd.Series, width: pd.Series, *, digits: int, least: int = 0) -> pd.Series:
+    """Round numbers to the decimals that show so many digits of a width, which may be missing."""
+    decimals = digits - 1 - np.floor(np.log10(width))
+    shift = 10.0 ** decimals.fillna(3).clip(least, 290)
+    return (x * shift).round() / shift

@@ -19,6 +19,7 @@ from pymc_geodesic.diagnostics.directional import (
     principal_axes,
 )
 from pymc_geodesic.diagnostics.geometry import geometries
+from pymc_geodesic.diagnostics.summary import with_digits
 from pymc_geodesic.directions.conventions import CONVENTIONS, Convention, lower_end
 from pymc_geodesic.entry_names import entry_at
 from pymc_geodesic.manifolds import Circle, ProjectiveSphere
@@ -40,7 +41,7 @@ def summary(
     group: str = "posterior",
     coords: Mapping[str, Any] | None = None,
     ci_prob: float | None = None,
-    round_to: int | Literal["none"] = 2,
+    round_to: int | Literal["auto", "none"] = "auto",
 ) -> pd.DataFrame:
     """Summarise directions in degrees: mean direction, intervals and cone of confidence.
 
@@ -61,8 +62,8 @@ def summary(
         Part of the draws, as in ArviZ.
     ci_prob : float, optional
         Probability of the intervals and of the cone; by default that of ArviZ.
-    round_to : int or "none"
-        Number of decimals.
+    round_to : int or {"auto", "none"}
+        Number of decimals; by default two, and as many as show two digits of ``angular_sd``.
 
     Returns
     -------
@@ -109,8 +110,13 @@ def summary(
     table = pd.DataFrame.from_dict(rows, orient="index")
     if round_to == "none":
         return table
-    sizes = ["ess_bulk", "ess_tail"]
-    table = table.round({column: round_to for column in table if column not in [*sizes, "r_hat"]})
+    sizes, sd = ["ess_bulk", "ess_tail"], table["angular_sd"]
+    for column in set(table) - {*sizes, "r_hat"}:
+        table[column] = (
+            with_digits(table[column], sd.where(sd > 0), digits=2, least=2)
+            if round_to == "auto"
+            else table[column].round(round_to)
+        )
     table["r_hat"] = table["r_hat"].round(3)
     table[sizes] = np.floor(table[sizes]).astype("Int64")
     return table

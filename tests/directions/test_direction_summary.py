@@ -89,3 +89,16 @@ def test_angles_on_the_circle_are_azimuths():
 def test_what_is_no_direction_is_refused():
     with pytest.raises(ValueError, match="expected unit vectors with 3 entries"):
         directions.summary(draws_of(x=np.zeros(SHAPE)), "dip")
+
+
+def test_narrow_directions_keep_their_digits(poles):
+    """Two of the deviation, where two decimals would show none; wide ones have two decimals."""
+    rng = np.random.default_rng(1)
+    narrow = directions.from_dip(rng.normal(40, 1e-3, SHAPE), rng.normal(80, 1e-3, SHAPE))
+    exact = directions.summary(draws_of(star=narrow), "dip", round_to="none").loc["star"]
+    found = directions.summary(draws_of(star=narrow), "dip").loc["star"]
+    assert found["angular_sd"] == float(f"{exact['angular_sd']:.2g}")
+    assert found["dip"] == round(exact["dip"], 4)
+    table = directions.summary(draws_of(pole=poles[0]), "dip")
+    np.testing.assert_array_equal(table["dip"], table["dip"].round(2))
+    assert directions.summary(draws_of(star=narrow), "dip", round_to=1)["dip"].item() == 40.0
