@@ -55,7 +55,8 @@ maximum_signature_line_length = 88
 nitpicky = True
 nitpick_ignore_regex = [
     # Other packages are linked in the published build. Annotations name some types without theirs.
-    (r"py:.*", r"(numpy|np|pandas|pd|scipy|xarray|xr|matplotlib|pymc|pytensor|collections|os)\..*"),
+    (r"py:.*", r"(numpy|np|pandas|pd|scipy|sp|xarray|xr)\..*"),
+    (r"py:.*", r"(matplotlib|pymc|pytensor|collections|os)\..*"),
     (r"py:class", r"Array|ArrayLike|Client|Model|TensorVariable|Transform|dict\[str"),
     (r"py:class", r"Any|Callable|Literal|Mapping|Sequence|np|(.*\.)?(ELPDDataLOO|Spectrum)"),
     # Names for what keywords take in texts other than signatures, which spell them out.
