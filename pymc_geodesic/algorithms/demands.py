@@ -19,9 +19,6 @@ __all__ = ["Demands", "GradientNoise", "RareEntries"]
 LARGEST_STEP = 0.5
 # Few batches concern an entry if fewer rows of a batch do, on average.
 FEW_ROWS = 1.0
-# Of the squared step size times the noise of such an entry: half of what is harmless, because noise
-# is measured at early draws, which are nearer to the center than later ones.
-LARGEST_KICK = 0.5
 # Of the heat of such an entry, the share that noise supplies. Where velocities follow the noise at
 # their place, a share s turns a Gaussian posterior into a Student one with 1 + 1 / s degrees of
 # freedom, of the right variance; skewed ones were too wide by up to a third with a fifth. If no
@@ -153,18 +150,9 @@ class Demands(NamedTuple):
         return LARGEST_STEP / np.sqrt(max(self.curvature, 1e-12))
 
     @property
-    def bounded_step(self) -> float:
-        r"""Largest step size for entries that few batches concern; infinite without any.
+    def rare_friction(self) -> float:
+        """Friction per step size with which noise is a tenth of the heat of the noisiest entry.
 
-        With control variates and on average a < 1 rows of such an entry in a batch, the noise at x
-        deviations from their center has the variance :math:`x^2 V` with :math:`V = 1 / a`, and
-        friction balances its mean. By the exact second moments of transitions, the variance of
-        draws is then right to .13 up to :math:`\epsilon^2 V = 1`, and hundreds of times too large,
-        or infinite, from 3 on. The limit is half of one. It is not from the papers.
+        It is zero without entries that few batches concern.
         """
-        of_rare = self.noise.of_rare
-        return float(np.sqrt(LARGEST_KICK / of_rare)) if of_rare > 0 else np.inf
-
-    def friction_of_rare(self, step_size: float) -> float:
-        """Return the friction with which noise supplies a tenth of the heat of the noisiest."""
-        return (1 / RARE_SHARE - 1) * 0.5 * step_size * self.noise.of_rare
+        return (1 / RARE_SHARE - 1) * 0.5 * self.noise.of_rare

@@ -178,9 +178,9 @@ def test_rows_that_take_long_do_not_become_more():
 
 
 def test_steps_and_friction_allow_for_the_noise_of_rare_rows():
-    """A kick of half of what is harmless, and a tenth of the heat."""
+    """Kicks that are harmless, and a tenth of the heat."""
     step_size, parameters = balanced_rule(findings(0.01, 30.0).demands(0.05))
-    assert np.isclose(step_size**2 * 30.0, 0.5)
+    assert step_size**2 * 30.0 < 0.5
     assert np.isclose(share_of_noise(step_size, parameters["diffusion"], 30.0), 0.1)
     ordinary = balanced_rule(findings(0.01, 30.0, n_rows=1.5).demands(0.05))
     assert ordinary == balanced_rule(findings(0.01).demands(0.05))

@@ -78,6 +78,18 @@ def test_the_faster_rule_follows_what_the_noise_is_like():
         assert faster_rule(others) == balanced_rule(others)
 
 
+@pytest.mark.parametrize("noise", [0.5, 1.5, 50.0])
+def test_steps_are_no_longer_than_friction_lets_them_gain(noise):
+    """Twice as long they would need twice the friction, and go no farther in a transition."""
+    demands = Demands(GradientNoise(noise, 2 * noise), curvature=0.01, accuracy=0.05)
+    step_size, parameters = balanced_rule(demands)
+    friction = parameters["diffusion"]
+    _, of_longer = balanced_rule(demands._replace(given_step=2 * step_size))
+    assert of_longer["diffusion"] == pytest.approx(2 * friction)
+    # Velocities are forgotten between draws of the tuning phase, which has 20 transitions for each.
+    assert friction == pytest.approx(max(1.0, 1 / (20 * step_size)))
+
+
 @pytest.mark.parametrize("noise", NOISES)
 def test_friction_and_langevin_rules_keep_their_bounds(noise):
     demands = Demands(noise, curvature=1.5, accuracy=0.05)
