@@ -22,15 +22,15 @@ from scipy.special import logsumexp
 
 from benchmarks.correctness.strangers_truths import Moments
 
-__all__ = ["Latents", "Marginal", "Quadrature", "moments"]
+__all__ = ["N_PAIRS", "Latents", "Marginal", "Quadrature", "moments"]
 
 type Rows = Callable[..., jax.Array]
 """Log likelihood of a row by its predictor, its outcome and the other parameters."""
 # Steps of Newton's method, and its precision in the log density.
 N_NEWTON, PRECISION = 30, 1e-4
-# Distance for second derivatives, in deviations as the search for the mode has left them;
-# proposals, half of them mirror images, and degrees of freedom of their tails.
-STEP, N_PROPOSALS, TAILS = 0.5, 300, 8
+# Distance for second derivatives, in deviations as the search for the mode has left them; pairs of
+# proposals and their mirror images, and degrees of freedom of their tails.
+STEP, N_PAIRS, TAILS = 0.5, 300, 8
 N_HERMITE = 15
 
 
@@ -191,6 +191,8 @@ def moments(
     density: Callable[[np.ndarray], Marginal],
     start: np.ndarray,
     natural: Callable[[np.ndarray], np.ndarray],
+    *,
+    n_pairs: int = N_PAIRS,
 ) -> Moments:
     """Means and deviations: of natural parameters first, then of what was integrated out.
 
@@ -202,6 +204,8 @@ def moments(
         Near their mode.
     natural : callable
         Turns them into those that are compared.
+    n_pairs : int
+        Pairs of proposals.
     """
     options = {"gtol": 0.05, "eps": 1e-4}
     found = minimize(lambda t: -density(t).log_density, start, method="BFGS", options=options)
@@ -227,8 +231,8 @@ def moments(
             curvature[i, j] = curvature[j, i] = bend
     root = np.linalg.cholesky(np.linalg.inv(curvature))
     rng = np.random.default_rng(9)
-    z = rng.normal(size=(N_PROPOSALS, n))
-    z /= np.sqrt(rng.chisquare(TAILS, (N_PROPOSALS, 1)) / TAILS)
+    z = rng.normal(size=(n_pairs, n))
+    z /= np.sqrt(rng.chisquare(TAILS, (n_pairs, 1)) / TAILS)
     z = np.concatenate([z, -z])
     draws = mode + scale * (z @ root.T)
     each = [density(t) for t in draws]

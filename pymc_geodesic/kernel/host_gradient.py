@@ -24,13 +24,16 @@ from pymc_geodesic.kernel.row_weights import RowWeights
 from pymc_geodesic.potential import Potential
 from pymc_geodesic.potential.stream import StreamSource
 
-__all__ = ["Evaluation", "HostGradient", "TermsOfRows"]
+__all__ = ["FEW", "SUBSAMPLE", "Evaluation", "HostGradient", "TermsOfRows"]
 
 # Rows whose gradient is evaluated at once: so many that the cost of a call is negligible, and so
 # few that rows of a hundred numbers fit into a processor's cache.
 CHUNK = 10_000
 # Rows on which curvature is measured and the search for a mode begins.
 SUBSAMPLE = 10_000
+# Rows that tell little: whether a start is possible, or which of two is better. Functions are
+# compiled for each number of rows, so there are few such numbers.
+FEW = 1_250
 FUNCTIONS = (
     *("_evaluate", "_evaluate_weighted", "to_points", "to_values", "carried", "project"),
     *("random_point", "to_tangent", "geodesic", "representatives"),
@@ -139,11 +142,11 @@ class HostGradient:
             return [rng.integers(0, n, batch) for n, batch in pairs]
         return [rng.choice(n, min(size, n), replace=False, shuffle=False) for n in self.n_rows]
 
-    def first_batch(self) -> list[np.ndarray]:
+    def first_rows(self) -> list[np.ndarray]:
         """Return the first rows of every source."""
         if self._stream is not None:
-            return [self._first_rows(self._stream)[: self._stream.batch_size]]
-        return [np.arange(k) % n for n, k in zip(self.n_rows, self.batch_sizes, strict=True)]
+            return [self._first_rows(self._stream)[:FEW]]
+        return [np.arange(min(n, FEW)) for n in self.n_rows]
 
     def __call__(self, point: Sequence[np.ndarray], rows: Sequence[np.ndarray]) -> Evaluation:
         """Evaluate at a point, with the rows given for each source of minibatches."""

@@ -140,7 +140,7 @@ class SelfTuning:
         Nothing is compiled for it.
         """
         self.gradient.conditioned = [np.asarray(chain.others[name]) for name in self._conditioned]
-        found = self.gradient(chain.state.position, self.gradient.first_batch())
+        found = self.gradient(chain.state.position, self.gradient.first_rows())
         finite = all(np.all(np.isfinite(x)) for x in found.gradient)
         return found.energy if finite else np.nan
 

@@ -28,16 +28,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pymc_geodesic.kernel.host_gradient import HostGradient
+from pymc_geodesic.kernel.host_gradient import FEW, HostGradient
 from pymc_geodesic.mass.arrays import VariableMasses, joined, split
 from pymc_geodesic.stages import stage
 from pymc_geodesic.tuning.scales import Scales, first_scales
 
 __all__ = ["N_ROWS", "Approximation", "approximate"]
 
-# Rows of a round, and the pairs among which they are divided. With fewer rows per pair the cost of
-# a call would dominate; with fewer pairs the scales would be too noisy.
-N_ROWS, N_PAIRS = 20_000, 16
+# Pairs of a round, and the rows that are divided among them. With fewer rows per pair the cost of a
+# call would dominate; with fewer pairs the scales would be too noisy.
+N_PAIRS = 16
+N_ROWS = N_PAIRS * FEW
 # Evaluations of the mean energy in a round.
 MOST_EVALUATIONS = 25
 # Rounds until the evidence bound stops rising, and the number of final centers to average.

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pymc_geodesic.kernel.host_gradient import HostGradient
+from pymc_geodesic.kernel.host_gradient import FEW, HostGradient
 from pymc_geodesic.mass.arrays import JointMass, Mass, MassForm, VariableMasses, joined
 from pymc_geodesic.stages import stage
 from pymc_geodesic.tuning.anchor import is_gaussian_around
@@ -204,7 +204,8 @@ LARGEST_WIDE, LEAST_CONCERNED = 1_200, 0.5
 def entries_of_row(gradient: HostGradient, point: Sequence[np.ndarray]) -> float:
     """Return how many entries a row concerns, on average; of rows that concern all, half of them.
 
-    It is half the number of entries in which the gradients of two rows differ, and at least one.
+    It is half the number of entries in which gradients of rows that differ in one of them differ,
+    and at least one. Of a stream it is not measured.
 
     Parameters
     ----------
@@ -213,9 +214,15 @@ def entries_of_row(gradient: HostGradient, point: Sequence[np.ndarray]) -> float
     point : sequence of ndarray
         Where to evaluate them.
     """
+    if gradient.is_stream:
+        return 1.0
     # Rows of its own, so that the draws of a chain do not depend on this.
     rng = np.random.default_rng(0)
-    rows = [gradient.rows(rng, 1) for _ in range(2 * N_PAIRS)]
+    few = [row[1:] for row in gradient.rows(rng, FEW)]
+    rows = [
+        [np.append(one, others) for one, others in zip(gradient.rows(rng, 1), few, strict=True)]
+        for _ in range(2 * N_PAIRS)
+    ]
     gradients = [found.gradient for found in gradient.many([point] * len(rows), rows)]
     differing = [
         sum(np.count_nonzero(a != b) for a, b in zip(*pair, strict=True))

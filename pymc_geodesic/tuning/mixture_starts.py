@@ -81,7 +81,7 @@ class MixtureStarts:
 
     def n_rows(self, point: Point) -> int:
         """Return how many rows tell the components apart."""
-        self._rows = [row[:1] for row in self._gradient.first_batch()]
+        self._rows = [row[:1] for row in self._gradient.first_rows()]
         k = max(x.shape[-1] for x in self._at(point))
         return max(FEWEST_ROWS, min(ROWS_EACH * k, MOST_ROWS))
 
