@@ -56,7 +56,7 @@ MOST_SECONDS = {
     "claims": 90.0,
     "inflated counts": 30.0,
 }
-LONGEST = 400
+LONGEST = 900
 # Fewer effects do not show the deviation of their errors.
 FEWEST_EFFECTS = 100
 
