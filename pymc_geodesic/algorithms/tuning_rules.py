@@ -154,19 +154,18 @@ def balanced_rule(demands: Demands) -> tuple[float, dict[str, float]]:
     step size (see ``recorded`` in ``algorithms/gsgnht.py``). The error for others falls with the
     square of the step size, which therefore shrinks with b.
 
-    Entries that few batches concern need more friction; see :attr:`Demands.rare_friction`. What
-    noise asks for is proportional to the step size. Steps that need more friction than is best go
-    no farther, in as many transitions, and are less stable: a scale of 14 effects had a neck, met
-    by one draw in 10,000, in which they diverged. So steps are as short as the best friction, or
-    the memory of velocities, allows.
+    Entries that few batches concern need more friction; see :attr:`Demands.rare_friction`. Steps
+    that need more friction than is best go no farther, and are less stable: a scale of 14 effects
+    had a neck, met by one draw in 10,000, in which they diverged. So they are no longer than the
+    best friction, or the memory of velocities, allows.
     """
     b = demands.variance_error
     noise = demands.noise.mean if demands.is_dense else demands.noise.of_effects
     per_step = max(noise / (2 * b), demands.rare_friction)
     step_size = min(demands.stable_step, 2 * np.sqrt(b))
     if per_step > 0:
-        longest = max(BEST_FRICTION / per_step, np.sqrt(1 / (LONGEST_MEMORY * per_step)))
-        step_size = min(step_size, longest)
+        memory = np.sqrt(1 / (LONGEST_MEMORY * per_step))
+        step_size = min(step_size, max(BEST_FRICTION / per_step, memory))
     step_size = demands.chosen(step_size)
     return float(step_size), {"diffusion": float(max(BEST_FRICTION, step_size * per_step))}
 
@@ -287,16 +286,6 @@ def halved_rule(demands: Demands) -> tuple[float, dict[str, float]]:
     on average over transitions. This is right up to the square of the heat of a transition,
     :math:`s = \epsilon^2 \operatorname{tr} V`. What remains heats the velocities, so that the
     thermostat cools all other directions by up to :math:`s^2 / 2 \epsilon \xi`.
-
-    Parameters
-    ----------
-    demands : Demands
-        The measurements of the tuning phase, with the ``total`` of the noise.
-
-    Returns
-    -------
-    float, dict
-        Step size in posterior scales, and the diffusion.
     """
     b, total = demands.variance_error, demands.noise.total
     step_size = min(demands.stable_step, 2 * np.sqrt(b))

@@ -37,8 +37,7 @@ __all__ = ["N_ROWS", "Approximation", "approximate"]
 
 # Pairs of a round, and the rows that are divided among them. With fewer rows per pair the cost of a
 # call would dominate; with fewer pairs the scales would be too noisy.
-N_PAIRS = 16
-N_ROWS = N_PAIRS * FEW
+N_PAIRS, N_ROWS = 16, 16 * FEW
 # Evaluations of the mean energy in a round.
 MOST_EVALUATIONS = 25
 # Rounds until the evidence bound stops rising, and the number of final centers to average.
