@@ -16,6 +16,7 @@ from pymc_geodesic.potential.variables import SampledVariable
 from pymc_geodesic.refinement.frame import Frame, frame_of
 from pymc_geodesic.refinement.importance import (
     LARGEST_K_HAT,
+    Evaluated,
     Judged,
     largest_share,
     proposed,
@@ -43,6 +44,8 @@ SURELY, SIGNIFICANT = 2.0, 4.0
 NEVER_TOO_MUCH = 0.5
 # Points: with fewer k-hat says nothing, and more than the last gain little.
 FEWEST, MOST = 100, 2_000
+# Draws for each point.
+DRAWS_EACH = 0.25
 # Share of the weight that one of the first points has where more of them would tell no more. With
 # k-hat below .7 it was less, in 10 to 1,900 dimensions; with .9 and more it is larger in most runs.
 HOPELESS = 0.5
@@ -190,33 +193,41 @@ def _found(idata: xr.DataTree, evaluate: GradientsAt, seconds: float) -> tuple[J
     at: AllRows | Differences = AllRows(gradient)
     each = seconds_of_one(gradient, center)
     most = min(MOST, MOST_NUMBERS / x.shape[-1])
+    seconds /= 1 + DRAWS_EACH
     n = int(min(seconds / each, most))
     if n < FEWEST and each < seconds and Differences.are_possible(gradient):
         at = Differences(gradient, center)
         n = int(min(seconds / second_time(lambda: at([center])), most))
     if n < FEWEST:
         return None, f"the log density of all rows takes {each:.2g} s for each point"
-    return _weighted(at, frame, n, shapes)
+    return _weighted(at, frame, n, x.reshape(-1, x.shape[-1]), shapes)
 
 
 def _weighted(
-    at: AllRows | Differences, frame: Frame, n: int, shapes: Sequence[tuple[int, ...]]
+    at: AllRows | Differences,
+    frame: Frame,
+    n: int,
+    draws: np.ndarray,
+    shapes: Sequence[tuple[int, ...]],
 ) -> tuple[Judged | None, str]:
-    z, log_density = proposed(np.random.default_rng(SEED), n, len(frame.mean))
-    points = _split(frame.out_of(z), shapes)
-    energy, noise, flat = at(points[:FEWEST])
-    if n > FEWEST and largest_share(-energy - log_density[:FEWEST]) < HOPELESS:
-        more = at(points[FEWEST:])
-        energy, noise = np.append(energy, more[0]), np.append(noise, more[1])
-        flat = np.concatenate([flat, more[2]])
-    if np.isfinite(energy).sum() < FEWEST:
+    def evaluated(z: np.ndarray) -> tuple[Evaluated, np.ndarray]:
+        energy, noise, flat = at(_split(frame.out_of(z), shapes))
+        return Evaluated(z, energy, frame.force(flat)), noise
+
+    z = proposed(np.random.default_rng(SEED), n, len(frame.mean))
+    points, noise = evaluated(z[:FEWEST])
+    if n > FEWEST and largest_share(points.log_weights) < HOPELESS:
+        more, of_more = evaluated(z[FEWEST:])
+        points = Evaluated(*map(np.concatenate, zip(points, more, strict=True)))
+        noise = np.append(noise, of_more)
+    if np.isfinite(points.energy).sum() < FEWEST:
         return None, "the log density is not finite around the draws"
-    n = len(energy)
-    log_weights = -energy - log_density[:n]
-    weights = np.exp(log_weights - log_weights.max())
+    weights = np.exp(points.log_weights - points.log_weights.max())
     if weights @ noise > MOST_NOISE * weights.sum():
         return None, f"log densities from {at.rows} are too noisy"
-    found = weighted_moments(z[:n], log_density[:n], energy, frame.force(flat), frame.root)
+    every = -(-len(draws) // int(DRAWS_EACH * len(noise)))
+    some, _ = evaluated(frame.into(draws[::every]))
+    found = weighted_moments(points, some, directions=frame.root)
     return found, "" if isinstance(at, AllRows) else f", from {at.rows}"
 
 

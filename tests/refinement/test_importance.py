@@ -7,18 +7,27 @@ import pytest
 
 from scipy.special import digamma, polygamma
 
-from pymc_geodesic.refinement.importance import LARGEST_K_HAT, proposed, weighted_moments
+from pymc_geodesic.refinement.importance import (
+    LARGEST_K_HAT,
+    Evaluated,
+    log_density_of,
+    proposed,
+    weighted_moments,
+)
 
 DIRECTIONS = np.eye(3)
 
 
 def of_gaussian(mean, sd, *, n=400, seed=1):
     """Around draws that are right, for a Gaussian posterior of this mean and deviation."""
-    z, log_density = proposed(np.random.default_rng(seed), n, 3)
-    force = (z - mean) / sd**2
-    return weighted_moments(
-        z, log_density, 0.5 * np.sum((z - mean) * force, axis=1), force, DIRECTIONS
-    )
+    rng = np.random.default_rng(seed)
+
+    def evaluated(z):
+        force = (z - mean) / sd**2
+        return Evaluated(z, 0.5 * np.sum((z - mean) * force, axis=1), force)
+
+    points, draws = evaluated(proposed(rng, n, 3)), evaluated(rng.normal(size=(n // 4, 3)))
+    return weighted_moments(points, draws, directions=DIRECTIONS)
 
 
 def test_a_gaussian_posterior_has_no_error():
@@ -32,11 +41,11 @@ def test_a_gaussian_posterior_has_no_error():
 
 
 def test_points_have_zero_mean_and_unit_covariance():
-    z, log_density = proposed(np.random.default_rng(1), 200_000, 2)
+    z = proposed(np.random.default_rng(1), 200_000, 2)
     np.testing.assert_allclose(np.cov(z.T), np.eye(2), atol=0.03)
     np.testing.assert_allclose(z.mean(axis=0), 0, atol=0.01)
     # A standard normal density has the mass of one.
-    normal = np.exp(-0.5 * np.sum(z**2, axis=1) - log_density)
+    normal = np.exp(-0.5 * np.sum(z**2, axis=1) - log_density_of(z))
     ratio = normal[np.abs(z[:, 0]) < 1].sum() / normal.sum()
     assert ratio == pytest.approx(0.6827, abs=0.01)
 
@@ -46,11 +55,17 @@ def test_errors_of_a_skewed_posterior_are_those_that_are_stated():
     shape = 20.0
     center, scale = digamma(shape), np.sqrt(polygamma(1, shape))
     z_scores, errors = [], []
-    for seed in range(60):
-        z, log_density = proposed(np.random.default_rng(seed), 400, 3)
+
+    def evaluated(z):
         x = center + scale * z
         energy = np.sum(np.exp(x) - shape * x, axis=1)
-        found = weighted_moments(z, log_density, energy, scale * (np.exp(x) - shape), DIRECTIONS)
+        return Evaluated(z, energy, scale * (np.exp(x) - shape))
+
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        points = evaluated(proposed(rng, 400, 3))
+        draws = evaluated((np.log(rng.gamma(shape, size=(100, 3))) - center) / scale)
+        found = weighted_moments(points, draws, directions=DIRECTIONS)
         assert found.k_hat < LARGEST_K_HAT
         errors.append(found.mean_error[:3])
         z_scores.append(found.mean[:3] / found.mean_error[:3])

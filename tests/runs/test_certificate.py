@@ -114,7 +114,37 @@ def test_points_of_which_one_has_most_weight_are_few(evaluate, monkeypatch, too_
     found = verdict(drawn(lambda z: too_wide * z), evaluate, seconds=100.0)
     assert found.verdict == "not certified"
     assert "k-hat" in found.reason
-    assert sum(numbers) == 100
+    assert sum(numbers) == 125
+
+
+def bent(n, scale, noise):
+    """Effects whose product with a scale is known, and exact draws of a seed."""
+    center = np.linspace(-2.0, 2.0, n)
+    with pm.Model() as model:
+        u = pm.Normal("u", 0.0, scale)
+        pm.Normal("z", center * pm.math.exp(-u), noise * pm.math.exp(-u), shape=n)
+
+    def draws(seed):
+        rng = np.random.default_rng(seed)
+        u = scale * rng.normal(size=(4, 1000))
+        z = np.exp(-u)[..., None] * (center + noise * rng.normal(size=(4, 1000, n)))
+        return az.from_dict({"posterior": {"u": u, "z": z}})
+
+    return model, draws
+
+
+@pytest.mark.parametrize(("n", "scale", "noise"), [(3, 0.4, 0.2), (8, 0.4, 0.1), (12, 0.5, 0.3)])
+def test_right_draws_where_points_do_not_come_are_not_accused(monkeypatch, n, scale, noise):
+    """Points miss the ends of a bend, and do not know it; draws do."""
+    model, draws = bent(n, scale, noise)
+    start = model.initial_point(random_seed=0)
+    potential = Potential(model, model.continuous_value_vars, initial_point=start)
+    evaluate = GradientsAt(PointMaps(model, potential), HostGradient(potential), max_draws=100)
+    verdicts = set()
+    for seed in range(6):
+        monkeypatch.setattr(certificate, "SEED", seed)
+        verdicts.add(verdict(draws(seed), evaluate, seconds=100.0).verdict)
+    assert verdicts == {"not certified"}
 
 
 @pytest.fixture(scope="module")
