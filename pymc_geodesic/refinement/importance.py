@@ -18,7 +18,7 @@ posterior,
 
     \frac{1}{n} E_q[w^2 (f - E_p f)^2] = \frac{1}{n} E_p[w (f - E_p f)^2]
 
-for weights of average one, which draws estimate too. The larger of both is taken.
+for weights of average one, which points and draws estimate alike. The mean of both is taken.
 
 q is a t distribution with ten degrees of freedom. With a normal distribution standard errors were
 about the same, and points where the posterior has heavier tails were missed. A kernel density of
@@ -203,4 +203,4 @@ def _averaged(
     mean = weights @ x[:n]
     square = (x - mean) ** 2
     by_points, by_draws = weights**2 @ square[:n], relative @ square[n:] / len(relative) / n
-    return mean, np.sqrt(np.maximum(by_points, by_draws))
+    return mean, np.sqrt((by_points + by_draws) / 2)
