@@ -52,6 +52,12 @@ HOPELESS = 0.5
 # Variance of the noise of log weights, which leaves four fifths of the points' information.
 MOST_NOISE = 0.2
 SEED = 0
+# Estimates of variances may be negative.
+LEAST_VARIANCE = 1e-6
+NOTHING = (
+    "importance weights around the draws say nothing here, as usual in many dimensions and far "
+    "from a normal distribution"
+)
 # Of the same points, numbers that are held at once.
 MOST_NUMBERS = 5 * 10**6
 
@@ -145,14 +151,12 @@ def judged(found: Judged, names: Sequence[str]) -> tuple[Verdict | None, str]:
         shape = f"k-hat {found.k_hat:.2g}, from {LARGEST_K_HAT} on unreliable"
         # Without a shape one weight is all that is not zero.
         shape = "one point has all of the weight" if np.isnan(found.k_hat) else shape
-        return None, (
-            "importance weights around the draws say nothing here, as usual in many dimensions and "
-            f"far from a normal distribution ({shape})"
-        )
+        return None, f"{NOTHING} ({shape})"
     # Those of the draws relative to the posterior's.
-    sd = np.sqrt(np.maximum(found.variance, np.finfo(float).tiny))
+    variance = np.maximum(found.variance, LEAST_VARIANCE)
+    sd = np.sqrt(variance)
     means, mean_errors = np.abs(found.mean) / sd, found.mean_error / sd
-    sds, sd_errors = np.abs(1 / sd - 1), found.variance_error / (2 * found.variance)
+    sds, sd_errors = np.abs(1 / sd - 1), found.variance_error / (2 * variance * np.minimum(sd, 1))
     named = [f"`{name}`" for name in names] + ["a direction of all variables"] * 2
     parts = [
         ("mean", " sd", means, mean_errors, MEAN_WITHIN, 1),
@@ -161,9 +165,11 @@ def judged(found: Judged, names: Sequence[str]) -> tuple[Verdict | None, str]:
     for what, unit, off, error, within, factor in parts:
         i = int((off - SIGNIFICANT * error).argmax())
         if off[i] - SIGNIFICANT * error[i] > within:
-            by = f"{factor * off[i]:.2g}{unit} (standard error {factor * error[i]:.1g})"
+            by = f"{_digits(factor * off[i])}{unit} (standard error {factor * error[i]:.1g})"
             return "do not use", f"the {what} of {named[i]} is wrong by {by}"
     most = [off + SURELY * error for _, _, off, error, _, _ in parts]
+    if max(x.max() for x in most) > 1:
+        return None, f"{NOTHING} (their error is larger than the standard deviation)"
     worst = [int(x.argmax()) for x in most]
     said = (
         f"means within {max(most[0].max(), LEAST):.2g} sd ({named[worst[0]]}), standard deviations "
@@ -229,6 +235,11 @@ def _weighted(
     some, _ = evaluated(frame.into(draws[::every]))
     found = weighted_moments(points, some, directions=frame.root)
     return found, "" if isinstance(at, AllRows) else f", from {at.rows}"
+
+
+def _digits(x: float) -> str:
+    """Write two digits, without an exponent."""
+    return f"{float(f'{x:.2g}'):g}"
 
 
 def _split(x: np.ndarray, shapes: Sequence[tuple[int, ...]]) -> list[list[np.ndarray]]:

@@ -224,6 +224,14 @@ def test_what_is_sure(mean, error, expected):
     assert judged(found, ["a"])[0] == expected
 
 
+@pytest.mark.parametrize("variance", [-0.2, 0.05])
+def test_a_variance_that_is_hardly_known_is_no_fault(variance):
+    zero, error = np.zeros(3), np.full(3, 0.2)
+    verdict, said = judged(Judged(0.1, zero, error, np.full(3, variance), error), ["a"])
+    assert verdict is None
+    assert said.endswith("(their error is larger than the standard deviation)")
+
+
 @pytest.mark.parametrize(
     ("k_hat", "reason"), [(11.3, "k-hat 11, from 0.7 on"), (np.nan, "one point has all of the")]
 )
