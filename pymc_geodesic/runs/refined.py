@@ -34,6 +34,7 @@ __all__ = [
 
 # Groups of the draws as they were made, and of the figures of their correction.
 RAW, REFINEMENT = "raw_posterior", "refinement"
+UNKNOWN = "Whether they do now is not certain."
 NOT_NEARER = "Nothing was corrected: corrections do not come nearer to the posterior."
 # Rounds of correction, and what a last one may change of means, in standard deviations, and of
 # standard deviations: what one round leaves of a Gaussian posterior is nothing.
@@ -164,7 +165,7 @@ def of_raw_draws(warnings: Sequence[SamplerWarning], *, is_certified: bool) -> l
         ]
     before = "These draws do not follow", "Before they were corrected, these draws did not follow"
     return [
-        replace(x, message=x.message.replace(*before), level="warn")
+        replace(x, message=f"{x.message.replace(*before)} {UNKNOWN}", level="warn")
         if x.message.startswith(before[0])
         else x
         for x in warnings

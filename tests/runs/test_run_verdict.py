@@ -142,6 +142,7 @@ def test_what_was_wrong_with_corrected_draws_is_a_warning_unless_they_are_certif
     [of_draws] = of_raw_draws(wrong, is_certified=False)
     assert of_draws.level == "warn"
     assert of_draws.message.startswith("Before they were corrected, these draws did not follow")
+    assert of_draws.message.endswith("Whether they do now is not certain.")
     [told] = of_raw_draws(wrong, is_certified=True)
     assert told.level == "info"
     assert "Decrease" not in told.message
