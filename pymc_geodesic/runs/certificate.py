@@ -42,8 +42,10 @@ LEAST = 1e-3
 SURELY, SIGNIFICANT = 2.0, 4.0
 # Half a second is never too much.
 NEVER_TOO_MUCH = 0.5
-# Points: with fewer k-hat says nothing, and more than the last gain little.
-FEWEST, MOST = 100, 2_000
+# Points: with fewer than the last k-hat says nothing, and more than the first gain little. In
+# steps, so that a verdict seldom depends on how fast a run happened to be.
+N_POINTS = (2_000, 1_000, 500, 250, 100)
+FEWEST = N_POINTS[-1]
 # Draws for each point.
 DRAWS_EACH = 0.25
 # Share of the weight that one of the first points has where more of them would tell no more. With
@@ -198,15 +200,19 @@ def _found(idata: xr.DataTree, evaluate: GradientsAt, seconds: float) -> tuple[J
     [center] = _split(frame.mean[None], shapes)
     at: AllRows | Differences = AllRows(gradient)
     each = seconds_of_one(gradient, center)
-    most = min(MOST, MOST_NUMBERS / x.shape[-1])
     seconds /= 1 + DRAWS_EACH
-    n = int(min(seconds / each, most))
-    if n < FEWEST and each < seconds and Differences.are_possible(gradient):
+    n = _affordable(seconds / each, x.shape[-1])
+    if not n and each < seconds and Differences.are_possible(gradient):
         at = Differences(gradient, center)
-        n = int(min(seconds / second_time(lambda: at([center])), most))
-    if n < FEWEST:
+        n = _affordable(seconds / second_time(lambda: at([center])), x.shape[-1])
+    if not n:
         return None, f"the log density of all rows takes {each:.2g} s for each point"
     return _weighted(at, frame, n, x.reshape(-1, x.shape[-1]), shapes)
+
+
+def _affordable(n: float, d: int) -> int:
+    """Return the number of points if there is time for n of so many entries; zero if too few."""
+    return next((x for x in N_POINTS if x <= min(n, MOST_NUMBERS / d)), 0)
 
 
 def _weighted(

@@ -183,17 +183,28 @@ def many_rows():
 def test_batches_certify_where_rows_are_many(many_rows, monkeypatch, change, expected):
     evaluate, mean, root, z = many_rows
     monkeypatch.setattr(certificate, "seconds_of_one", lambda *_: 10.0)
-    monkeypatch.setattr(certificate, "MOST", 400)
+    monkeypatch.setattr(certificate, "N_POINTS", (400,))
     idata = az.from_dict({"posterior": {"slope": mean + change(z) @ root.T}})
     found = verdict(idata, evaluate, seconds=60.0)
     assert found.verdict == expected, found.reason
     assert expected != "certified" or found.reason.endswith("from batches of 9,000 rows")
 
 
+def test_a_verdict_does_not_depend_on_a_third_of_the_time(many_rows, monkeypatch):
+    evaluate, mean, root, z = many_rows
+    said = set()
+    for seconds in (0.9, 1.2):
+        monkeypatch.setattr(certificate, "seconds_of_one", lambda *_: 10.0)
+        monkeypatch.setattr(certificate, "second_time", lambda _, t=seconds: t)
+        idata = az.from_dict({"posterior": {"slope": mean + z @ root.T}})
+        said.add(verdict(idata, evaluate, seconds=400.0).sentence)
+    assert len(said) == 1
+
+
 def test_batches_that_are_too_noisy_certify_nothing(many_rows, monkeypatch):
     evaluate, mean, root, z = many_rows
     monkeypatch.setattr(certificate, "seconds_of_one", lambda *_: 10.0)
-    monkeypatch.setattr(certificate, "MOST", 400)
+    monkeypatch.setattr(certificate, "N_POINTS", (400,))
     monkeypatch.setattr(energies_at_points, "N_ROWS", 1)
     idata = az.from_dict({"posterior": {"slope": mean + z @ root.T}})
     found = verdict(idata, evaluate, seconds=60.0)
