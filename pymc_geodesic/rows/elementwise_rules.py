@@ -17,14 +17,13 @@ from pytensor.compile.builders import OpFromGraph
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.traversal import ancestors
 from pytensor.raise_op import CheckAndRaise
-from pytensor.scan.op import Scan
 from pytensor.sparse.math import Dot as SparseDot
 from pytensor.sparse.math import StructuredDot
 from pytensor.sparse.type import SparseTensorType
 from pytensor.tensor import TensorVariable
 from pytensor.tensor.blockwise import Blockwise
 from pytensor.tensor.elemwise import CAReduce, DimShuffle, Elemwise
-from pytensor.tensor.extra_ops import CumOp
+from pytensor.tensor.extra_ops import CumOp, SearchsortedOp
 from pytensor.tensor.math import All, Argmax, Dot
 from pytensor.tensor.random.op import RandomVariable
 from pytensor.tensor.sort import SortOp
@@ -154,18 +153,11 @@ def _check_and_raise(
 
 
 @rule.register
-def _scan(
-    op: Scan, rows: Rows, var: TensorVariable, axis: int, positions: Positions
+def _searchsorted(
+    op: SearchsortedOp, rows: Rows, var: TensorVariable, axis: int, positions: Positions
 ) -> TensorVariable | None:
-    info, node = op.info, var.owner
-    memory = info.n_mit_mot + info.n_mit_sot + info.n_sit_sot + info.n_untraced_sit_sot
-    if axis != 0 or memory or info.as_while:
-        return None
-    _, *others = node.inputs
-    n_seqs, n_outs = info.n_seqs, info.n_nit_sot
-    first = [rows.of(x, 0, positions) for x in others[:n_seqs]]
-    inputs = [rows.length, *first, *[rows.length] * n_outs, *others[n_seqs + n_outs :]]
-    return renewed_outputs(node, inputs)[node.outputs.index(var)]
+    x, v, *sorter = var.owner.inputs
+    return op(x, rows.of(v, axis, positions), *sorter)
 
 
 @rule.register

@@ -98,6 +98,13 @@ class Facts:
         self._random[found], self.shapes[found] = True, shape
         return found
 
+    def step_of(self, var: TensorVariable) -> TensorVariable:
+        """Create a variable for what a loop takes of another in a step."""
+        found = graph_input(None, dtype=var.dtype, shape=var.type.shape[1:])
+        shape = tuple(self.length(var, i) for i in range(1, var.ndim))
+        self._random[found], self.shapes[found] = True, shape
+        return found
+
     def constants(self, outputs: Sequence[Variable], least: int) -> dict[Variable, Variable]:
         """Find what is computed from at least so many rows of data alone, and compute it once."""
         found: dict[Variable, Variable] = {}

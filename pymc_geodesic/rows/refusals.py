@@ -25,6 +25,7 @@ __all__ = [
     "DependentRowsError",
     "FewRowsError",
     "mixing",
+    "names_of_mixing",
     "require_rows",
     "require_separate",
 ]
@@ -93,6 +94,14 @@ def require_rows(
 
 def mixing(outputs: Sequence[Variable], facts: Facts, *, lengths: Iterable[int]) -> str:
     """Name the operations that make something else of all rows."""
+    names = names_of_mixing(outputs, facts, lengths=lengths)
+    return ", ".join(f"`{name}`" for name in names) or "one value of all rows"
+
+
+def names_of_mixing(
+    outputs: Sequence[Variable], facts: Facts, *, lengths: Iterable[int]
+) -> list[str]:
+    """Return the names of the operations that make something else of all rows."""
     lengths, names = set(lengths), set()
 
     def is_long(x: Variable) -> bool:
@@ -108,5 +117,4 @@ def mixing(outputs: Sequence[Variable], facts: Facts, *, lengths: Iterable[int])
             continue
         if not is_long(var) or not isinstance(node.op, Elemwise | DimShuffle | Dot):
             names.add(name_of(node.op))
-    listed = ", ".join(f"`{name}`" for name in sorted(names - NEVER_THE_REASON))
-    return listed or "one value of all rows"
+    return sorted(names - NEVER_THE_REASON)

@@ -16,6 +16,7 @@ import written_groups_and_missing
 import written_kinds_of_data
 import written_latent_variables
 import written_likelihoods
+import written_loops
 import written_more_likelihoods
 import written_regressions
 import written_unusual
@@ -33,7 +34,7 @@ from pymc_geodesic.potential.terms import total
 # Imported for the models that they register.
 WRITTEN = (
     *(written_regressions, written_groups_and_missing, written_latent_variables),
-    *(written_likelihoods, written_more_likelihoods, written_unusual),
+    *(written_likelihoods, written_more_likelihoods, written_loops, written_unusual),
     *(written_gallery_1, written_gallery_2, written_gallery_3, written_kinds_of_data),
 )
 MODE = Mode(linker="py", optimizer="fast_compile")

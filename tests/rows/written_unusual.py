@@ -4,8 +4,6 @@
 
 import numpy as np
 import pymc as pm
-import pytensor
-import pytensor.sparse
 import pytensor.tensor as pt
 
 from pytensor.raise_op import Assert
@@ -38,18 +36,16 @@ def neural_network(n=72):
 
 
 @model()
-def scan_without_memory(n=72):
+def line_between_free_knots(n=72):
     rng, X, _g = base(n)
-    y = rng.standard_normal(n)
     with pm.Model() as m:
-        b = pm.Normal("b", shape=3)
-        mu = pytensor.map(
-            lambda x, b: pt.dot(x, b),
-            sequences=[pt.as_tensor(X)],
-            non_sequences=[b],
-            return_updates=False,
-        )
-        pm.Normal("y", mu, 1, observed=y)
+        knot, heights = pm.Normal("knot"), pm.Normal("heights", shape=3)
+        knots = pt.stack([-9.0, knot, 9.0])
+        x = pm.Data("x", X[:, 0])
+        i = pt.searchsorted(knots, x)
+        slope = (heights[i] - heights[i - 1]) / (knots[i] - knots[i - 1])
+        mu = heights[i - 1] + slope * (x - knots[i - 1])
+        pm.Normal("y", mu, 1, observed=rng.standard_normal(n))
     return m
 
 
