@@ -4,18 +4,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import product
 from typing import NamedTuple
 
 import numpy as np
+import pytensor
 import pytensor.tensor as pt
 
 from pytensor.gradient import disconnected_grad, grad
 from pytensor.graph.replace import vectorize_graph
 from pytensor.tensor import TensorVariable
 
-from pymc_geodesic.groups.effect_density import substituted, with_length_of
+from pymc_geodesic.groups.effect_density import frontier, substituted, with_length_of
 
 __all__ = ["MOST_DIMENSIONS", "Normals", "log_integral", "normals_at_modes"]
 
@@ -80,7 +81,7 @@ def normals_at_modes(
     least = [disconnected_grad(row[-1]) for row in prior]
     least = [pt.maximum(x, np.finfo(effect.dtype).tiny) for x in least]
 
-    def newton(point: Columns, *, limit: float | None = None) -> Columns:
+    def newton(point: Columns, *, limit: TensorVariable | None = None) -> Columns:
         slope, curvature = posterior.at(point)
         lower = _cholesky(curvature, least)
         step = _solve_transposed(lower, _solve(lower, slope))
@@ -89,13 +90,33 @@ def normals_at_modes(
             step = [pt.clip(s, -b, b) for s, b in zip(step, bounds, strict=True)]
         return [x + s for x, s in zip(point, step, strict=True)]
 
-    mode = [disconnected_grad(x) for x in columns]
-    for limit in LIMITS:
-        mode = [disconnected_grad(x) for x in newton(mode, limit=limit)]
+    mode = [disconnected_grad(x) for x in _repeated(newton, columns)]
     if differentiable:
         mode = newton(mode)
     _, curvature = posterior.at(mode)
     return Normals(pt.stack(mode, axis=-1), _cholesky(curvature, least))
+
+
+def _repeated(newton: Callable[..., Columns], columns: Columns) -> Columns:
+    """Make the limited steps in a loop: ten copies of a step took minutes to compile."""
+    limits = pt.constant(np.array(LIMITS, dtype=columns[0].dtype))
+    limit, point = limits.type.clone(shape=())(), [x.type() for x in columns]
+    step = newton(point, limit=limit)
+    outer = frontier(step, [limit, *point])
+
+    def once(limit_: TensorVariable, *others: TensorVariable) -> list[TensorVariable]:
+        return substituted(step, dict(zip([limit, *point, *outer], [limit_, *others], strict=True)))
+
+    found = pytensor.scan(
+        once,
+        sequences=[limits],
+        outputs_info=columns,
+        non_sequences=outer,
+        strict=True,
+        return_updates=False,
+        return_list=True,
+    )
+    return [x[-1] for x in found]
 
 
 class _Derivatives(NamedTuple):
