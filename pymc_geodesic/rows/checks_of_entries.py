@@ -84,10 +84,10 @@ def error_of_quadrature(
     """
     found = {}
     for part in conversion.integrated:
-        entries = part.rows.labels
-        chosen = rng.choice(entries, min(N_ROWS, len(entries)), replace=False)
+        of_rows = np.flatnonzero(part.local.has_entry)
+        chosen = rng.choice(of_rows, min(N_ROWS, len(of_rows)), replace=False)
         rows = rows_of_entries(
-            part.local, part.terms, conversion.facts, batch_size=len(chosen), entries=chosen
+            part.local, part.terms, conversion.facts, batch_size=len(chosen), of_rows=chosen
         )
         given = rows.joint, rows.prior, rows.effect
         nodes = rows.n_nodes, MORE * rows.n_nodes
@@ -95,7 +95,7 @@ def error_of_quadrature(
         function = RowFunction(rows, both, conversion.values)
         errors = np.array([np.subtract(*function(draw)).sum() for draw in draws])
         found[", ".join(f"`{name}`" for name in part.local.names)] = float(
-            errors.std() * len(entries) / len(chosen)
+            errors.std() * len(of_rows) / len(chosen)
         )
     return found
 
@@ -125,24 +125,22 @@ def _of_rows(
     """Return the log density of rows and entries together."""
     rows, local = part.rows, part.local
     columns = [
-        np.moveaxis(
-            np.take(point[model.rvs_to_values[model[name]].name], rows.labels, axis), axis, 0
-        )
-        for name, axis in zip(local.names, local.axes, strict=True)
+        np.moveaxis(np.take(point[model.rvs_to_values[model[name]].name], at, axis), axis, 0)
+        for name, axis, at in zip(local.names, local.axes, rows.labels, strict=True)
     ]
-    effect = np.concatenate([x.reshape(len(rows.labels), -1) for x in columns], axis=1)
+    effect = np.concatenate([x.reshape(rows.n_rows, -1) for x in columns], axis=1)
     function = RowFunction(rows, [rows.joint], conversion.values, inputs=[rows.effect])
     return float(function(drawn, effect.astype(rows.effect.dtype))[0].sum())
 
 
 def _of_entries(part: Integrated, model: Model, point: Point) -> float:
-    """Return the log density of the entries that have rows."""
+    """Return the log density of the entries of the rows."""
     variables = [model[name] for name in part.local.names]
     function = Interpreted(model.value_vars, model.logp(vars=variables, sum=False))
     found = function(*(point[x.name] for x in model.value_vars))
     return float(
         sum(
-            np.take(term, part.rows.labels, min(axis, term.ndim - 1)).sum()
-            for term, axis in zip(found, part.local.axes, strict=True)
+            np.take(term, at, min(axis, term.ndim - 1)).sum()
+            for term, axis, at in zip(found, part.local.axes, part.rows.labels, strict=True)
         )
     )

@@ -55,12 +55,17 @@ class ConditionalEntries:
         conversion = Conversion(model, batch_size)
         conversion.integrate(())
         part = _part_of(conversion, name)
-        entries = numbers(part.local.axes[part.local.names.index(name)])
-        _require_rows(name, entries, part.local.positions)
-        self.variables, self.axes = part.local.names, list(part.local.axes)
+        i = part.local.names.index(name)
+        entries, positions = numbers(part.local.axes[i]), part.local.positions[i]
+        _require_rows(name, entries, positions)
+        of_rows = np.flatnonzero(np.isin(positions, entries))
         rows = rows_of_entries(
-            part.local, part.terms, conversion.facts, batch_size=batch_size, entries=entries
+            part.local, part.terms, conversion.facts, batch_size=batch_size, of_rows=of_rows
         )
+        # Others may have no entry in some of the rows.
+        drawn = [j for j, at in enumerate(part.local.positions) if np.array_equal(at, positions)]
+        self.variables = [part.local.names[j] for j in drawn]
+        self.axes = [part.local.axes[j] for j in drawn]
         normals = normals_at_modes(rows.joint, rows.prior, rows.effect, start=rows.start)
         candidates = pt.tensor3("candidates", dtype=rows.effect.dtype)
         joint = vectorize_graph(rows.joint, {rows.effect: candidates})
@@ -68,10 +73,12 @@ class ConditionalEntries:
         given = conversion.values
         self._normals = RowFunction(rows, [normals.mode, *lower], given)
         self._joint = RowFunction(rows, [joint], given, inputs=[candidates])
-        self._values = RowFunction(rows, rows.values, given, inputs=[rows.effect])
+        self._values = RowFunction(
+            rows, [rows.values[j] for j in drawn], given, inputs=[rows.effect]
+        )
         functions = self._normals, self._joint, self._values
         self.needed = sorted({name for one in functions for name in one.names})
-        self._order = np.array([int(np.flatnonzero(rows.labels == i)[0]) for i in entries])
+        self._order = np.array([int(np.flatnonzero(rows.labels[i] == k)[0]) for k in entries])
 
     def draw(
         self, rng: np.random.Generator, values: Mapping[str, np.ndarray]

@@ -167,10 +167,10 @@ class Conversion(ModelOfRows):
             return
         self._leave_out([*own, *local.variables])
         self.integrated.append(Integrated(names[0], local, terms, rows))
-        length, n_rows = rows.rows.length, len(rows.labels)
+        length, n_rows = rows.rows.length, rows.n_rows
         found = self.as_observed(names[0], rows.integrated(), length=length, n=n_rows)
         self.outputs.append(found)
-        if len(without := np.flatnonzero(local.positions < 0)):
+        if len(without := np.flatnonzero(~local.has_entry)):
             others = Rows(self.facts, len(without), min(self.batch_size, len(without)))
             self._others_of_parts.append(others)
             term = added([term(others, without) for term in terms])
@@ -189,7 +189,7 @@ class Conversion(ModelOfRows):
         """Draw the data of the rows."""
         parts = [part.rows for part in self.integrated]
         every = [(x.leaves, x.batch_size) for x in (*self.streams.values(), *self._others_of_parts)]
-        every += [(x.leaves, min(self.batch_size, len(x.labels))) for x in parts]
+        every += [(x.leaves, min(self.batch_size, x.n_rows)) for x in parts]
         used = set(ancestors(outputs))
         replaced: dict[Variable, Variable] = {}
         for pairs, batch_size in every:

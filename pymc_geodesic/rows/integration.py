@@ -48,8 +48,9 @@ class RowsOfEntries(NamedTuple):
 
     Attributes
     ----------
-    labels : ndarray of int, shape (n,)
-        The entry of each row.
+    labels : tuple of ndarray of int, shape (n,)
+        The entry of each variable in each row. The first stands for those that a row does not have:
+        its log density does not depend on them, and their prior integrates to one.
     effect : TensorVariable, shape (B, d)
         PyMC's values of the local variables of a batch of rows, as one array.
     joint, prior : TensorVariable, shape (B,)
@@ -64,7 +65,7 @@ class RowsOfEntries(NamedTuple):
         Data of the rows, and of the entries.
     """
 
-    labels: np.ndarray
+    labels: tuple[np.ndarray, ...]
     effect: TensorVariable
     joint: TensorVariable
     prior: TensorVariable
@@ -73,6 +74,11 @@ class RowsOfEntries(NamedTuple):
     values: tuple[TensorVariable, ...]
     rows: Rows
     entries: Rows
+
+    @property
+    def n_rows(self) -> int:
+        """Number of all these rows."""
+        return len(self.labels[0])
 
     @property
     def n_nodes(self) -> int:
@@ -138,7 +144,7 @@ def rows_of_entries(
     facts: Facts,
     *,
     batch_size: int,
-    entries: np.ndarray | None = None,
+    of_rows: np.ndarray | None = None,
 ) -> RowsOfEntries:
     """Write the density of the rows that have local variables.
 
@@ -152,30 +158,30 @@ def rows_of_entries(
         What is known of the model.
     batch_size : int
         Rows of a batch.
-    entries : ndarray of int, optional
-        Entries of the local variables; by default all that have rows.
+    of_rows : ndarray of int, optional
+        Numbers of rows that have entries; by default of all of them.
 
     Raises
     ------
     DependentRowsError
         If entries depend on each other.
     """
-    has_entry = local.positions >= 0 if entries is None else np.isin(local.positions, entries)
-    of_rows = np.flatnonzero(has_entry)
-    labels = local.positions[of_rows]
+    of_rows = np.flatnonzero(local.has_entry) if of_rows is None else of_rows
+    labels = tuple(np.maximum(at[of_rows], 0) for at in local.positions)
     floats = pytensor.config.floatX
     effect = facts.placeholder("effect", floats, (batch_size, sum(local.sizes)))
     values: dict[Variable, TensorVariable] = {}
-    own_rows = Rows(facts, len(labels), batch_size, local=values)
+    own_rows = Rows(facts, len(of_rows), batch_size, local=values)
     priors, starts, first = [], [], 0
-    for var, axis, size in zip(local.variables, local.axes, local.sizes, strict=True):
+    of_variables = zip(local.variables, local.axes, local.sizes, labels, strict=True)
+    for var, axis, size, entries in of_variables:
         own = effect[:, first : first + size]
-        prior, values[var], start = _prior(var, axis, own, own_rows, labels)
+        prior, values[var], start = _prior(var, axis, own, own_rows, entries)
         priors.append(prior)
         starts.append(start)
         first += size
-    rows = Rows(facts, len(labels), batch_size, local=values)
-    positions = None if len(of_rows) == len(local.positions) else of_rows
+    rows = Rows(facts, len(of_rows), batch_size, local=values)
+    positions = None if len(of_rows) == len(local.has_entry) else of_rows
     prior = added(priors)
     joint = added([*(term(rows, positions) for term in terms), prior])
     if not needed_for_values([joint]).isdisjoint(local.variables):

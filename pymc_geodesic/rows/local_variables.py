@@ -40,14 +40,19 @@ class Local(NamedTuple):
         The axis of each that has an entry for each row.
     sizes : tuple of int
         Real numbers in an entry of each.
-    positions : ndarray of int, shape (n,)
-        The entry of each row; negative for rows that have none.
+    positions : tuple of ndarray of int, shape (n,)
+        The entry of each in each row; negative for rows that have none.
     """
 
     variables: tuple[TensorVariable, ...]
     axes: tuple[int, ...]
     sizes: tuple[int, ...]
-    positions: np.ndarray
+    positions: tuple[np.ndarray, ...]
+
+    @property
+    def has_entry(self) -> np.ndarray:
+        """Whether each row has an entry of some variable."""
+        return np.any(np.asarray(self.positions) >= 0, axis=0)
 
     @property
     def names(self) -> list[str]:
@@ -141,18 +146,17 @@ def _candidate(
     has_own = len(with_entry) <= n_entries and len(np.unique(with_entry)) == len(with_entry)
     if not has_own:
         return None
-    return Local((var,), (axis,), (size,), positions)
+    return Local((var,), (axis,), (size,), (positions,))
 
 
 def _joined(local: Local, other: Local) -> Local | None:
-    is_same = np.array_equal(local.positions, other.positions)
-    if not is_same or sum((*local.sizes, *other.sizes)) > MOST_DIMENSIONS:
+    if sum((*local.sizes, *other.sizes)) > MOST_DIMENSIONS:
         return None
     return Local(
         local.variables + other.variables,
         local.axes + other.axes,
         local.sizes + other.sizes,
-        local.positions,
+        local.positions + other.positions,
     )
 
 

@@ -205,7 +205,7 @@ def _in_batches(model: Model) -> tuple[Model, dict[str, list[Part]]]:
     found = converted(model, batch_size=BATCH_SIZE)
     parts = {rv.name: [Part(rv.name)] for rv in found.model.observed_RVs}
     for one in found.conversion.integrated:
-        has_entry = one.local.positions >= 0
+        has_entry = one.local.has_entry
         if (others := parts.pop(f"{one.name}_others", None)) is not None:
             with_entry, without = np.flatnonzero(has_entry), np.flatnonzero(~has_entry)
             parts[one.name] = [Part(one.name, with_entry), Part(others[0].name, without)]

@@ -125,6 +125,27 @@ def missing_covariate():
     return model, ["x_unobserved"], exact
 
 
+def two_missing_covariates():
+    """Some rows have both, others none."""
+    values = np.stack([X, OTHER / G])
+    is_missing = np.stack([np.isin(np.arange(N), MISSING), np.arange(N) % 3 == 0])
+    x, z = np.where(is_missing, np.nan, values)
+    with pm.Model() as model:
+        mu, slope = pm.Normal("mu"), pm.Normal("slope")
+        x_, z_ = pm.Normal("x", mu, 0.8, observed=x), pm.Normal("z", 0.3, 0.6, observed=z)
+        pm.Normal("y", slope * x_ - 0.7 * z_, 0.5, observed=Y)
+
+    def exact(mu, slope):
+        prior, load = np.array([[mu], [0.3]]), np.array([[slope], [-0.7]])
+        scale = np.array([[0.8], [0.6]])
+        found = stats.norm(prior, scale).logpdf(values)[~is_missing].sum()
+        mean = (load * np.where(is_missing, prior, values)).sum(axis=0)
+        variance = 0.25 + (is_missing * (load * scale) ** 2).sum(axis=0)
+        return found + stats.norm(mean, np.sqrt(variance)).logpdf(Y).sum()
+
+    return model, ["x_unobserved", "z_unobserved"], exact
+
+
 def missing_outcome():
     y = Y.copy()
     y[MISSING] = np.nan
@@ -191,6 +212,7 @@ def normal_of_each_row():
         (two_variables_on_the_second_axis, 1e-5),
         (measurement_error, 1e-5),
         (missing_covariate, 1e-5),
+        (two_missing_covariates, 1e-5),
         (missing_outcome, 1e-5),
         (missing_counts, 1e-5),
         (gamma_of_each_row, 3e-3),
