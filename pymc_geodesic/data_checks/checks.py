@@ -20,6 +20,7 @@ from pymc_geodesic.data_checks.arrays import (
     require_rows_of_batches,
 )
 from pymc_geodesic.data_checks.indices import RowIndices
+from pymc_geodesic.data_checks.jumps import require_continuous
 from pymc_geodesic.data_checks.observed_support import StreamCheck, describe, impossible, look_at
 from pymc_geodesic.data_checks.row_density import NoRowDensity, Point, RowDensity, row_densities
 from pymc_geodesic.kernel.reader import checked_batches
@@ -60,7 +61,8 @@ class DataChecks:
     ------
     ValueError
         If ``total_size`` is not the number of rows, an index is out of range, rows depend on each
-        other, or the distribution of an observed variable forbids some of them.
+        other, the distribution of an observed variable forbids some of them, or its log density
+        jumps where a variable passes a value.
     """
 
     def __init__(
@@ -103,6 +105,9 @@ class DataChecks:
                 head = heads[density.source.batches]
                 require_rows_of_batches(density, point, head)
                 _require_independent_rows(density, point, head)
+                rows = density.chunks()[0] if density in self._resident else head
+                # Where coefficients are zero nothing jumps.
+                require_continuous(density, _near(point), rows)
 
     def check_start(self, point: Point) -> None:
         """Check the start, which may differ between chains, and whether data have been replaced.
