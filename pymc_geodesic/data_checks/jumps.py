@@ -32,8 +32,8 @@ __all__ = ["require_continuous"]
 
 # Functions of numbers that jump although they return numbers.
 JUMPING = (Ceil, Floor, IntDiv, Mod, RoundHalfAwayFromZero, RoundHalfToEven, Sign, Trunc)
-# How far variables are moved: those of raw data, such as years or money, are far apart.
-WIDTHS = 0.01, 0.1, 1.0, 10.0, 100.0, 1e3, 1e4
+# How far variables are moved, as a multiple of their values or of one.
+WIDTHS = 0.01, 0.1, 1.0, 10.0
 # Each interval is divided into so many until it is so short, as a share of the first. What is
 # smooth or has a kink changes by an eighth each time, what jumps by as much as before.
 PARTS, SHORTEST = 8, 1e-9
@@ -64,7 +64,10 @@ def require_continuous(density: RowDensity, point: Point, rows: np.ndarray) -> N
         return
     rng = np.random.default_rng(3)
     values = [model.rvs_to_values[x].name for x in suspects]
-    moves = {name: rng.uniform(0.5, 1.0, np.shape(point[name])) for name in values}
+    moves = {
+        name: rng.uniform(0.5, 1.0, np.shape(point[name])) * np.maximum(1.0, np.abs(point[name]))
+        for name in values
+    }
 
     def at(t: float) -> np.ndarray:
         moved = {name: point[name] + t * move for name, move in moves.items()}
@@ -91,16 +94,29 @@ def _suspects(model: Model, rv: Variable) -> list[Variable]:
     """Return the free variables of which an observed one depends on functions that may jump."""
     behind = {x: {x} for x in model.free_RVs}
     found: set[Variable] = set()
+    used = _used([rv], set(behind))
     for node in io_toposort(list(behind), [rv]):
-        if isinstance(node.op, Shape | Shape_i):
-            continue
-        # The conditions of a check have no value.
-        used = node.inputs[:1] if isinstance(node.op, CheckAndRaise) else node.inputs
-        depends = set().union(*(behind.get(x, ()) for x in used))
-        if depends:
-            found |= depends if _may_jump(node, [x for x in used if x in behind]) else set()
+        inputs = [x for x in node.inputs if x in behind and x in used]
+        depends = set().union(*(behind[x] for x in inputs))
+        if depends and not used.isdisjoint(node.outputs):
+            found |= depends if _may_jump(node, inputs) else set()
             behind |= dict.fromkeys(node.outputs, depends)
     return [x for x in model.free_RVs if x in found]
+
+
+def _used(outputs: list[Variable], ends: set[Variable]) -> set[Variable]:
+    """Return what values are computed from, without shapes and the conditions of checks."""
+    found: set[Variable] = set()
+    left = list(outputs)
+    while left:
+        here = left.pop()
+        if here in found:
+            continue
+        found.add(here)
+        node = None if here in ends else here.owner
+        if node is not None and not isinstance(node.op, Shape | Shape_i):
+            left += node.inputs[:1] if isinstance(node.op, CheckAndRaise) else node.inputs
+    return found
 
 
 def _may_jump(node: Apply, inputs: list[Variable]) -> bool:
