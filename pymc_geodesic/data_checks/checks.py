@@ -105,7 +105,8 @@ class DataChecks:
                 head = heads[density.source.batches]
                 require_rows_of_batches(density, point, head)
                 _require_independent_rows(density, point, head)
-                rows = density.chunks()[0] if density in self._resident else head
+                source = density.source
+                rows = _some(source) if isinstance(source, BatchSource) else head
                 # Where coefficients are zero nothing jumps.
                 require_continuous(density, _near(point), rows)
 
@@ -140,6 +141,11 @@ def _require_possible(density: RowDensity, point: Point) -> None:
             )
 
 
+def _some(source: BatchSource) -> np.ndarray:
+    """Return the indices of some rows, of a sorted table also."""
+    return np.unique(np.random.default_rng(1).integers(source.n_rows, size=SOME))
+
+
 def _head(source: Source) -> np.ndarray:
     """Return the indices of some different rows, or some rows of a stream."""
     wanted = 2 * N_ROWS
@@ -150,6 +156,8 @@ def _head(source: Source) -> np.ndarray:
     return np.concatenate(list(batches))[:wanted]
 
 
+# Rows in which jumps are looked for: a variable that is compared with data passes some of them.
+SOME = 500
 # Number of rows in the compared batches: few, so that one row changes their common statistics.
 N_ROWS = 8
 # Distance from the start, in unconstrained coordinates. At coefficients of zero no row matters.

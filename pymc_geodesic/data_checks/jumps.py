@@ -9,6 +9,7 @@ from collections.abc import Callable
 import numpy as np
 
 from pymc.model import Model
+from pytensor.gradient import DisconnectedGrad
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.traversal import io_toposort
 from pytensor.raise_op import CheckAndRaise
@@ -95,7 +96,11 @@ def _suspects(model: Model, rv: Variable) -> list[Variable]:
     behind = {x: {x} for x in model.free_RVs}
     found: set[Variable] = set()
     used = _used([rv], set(behind))
-    for node in io_toposort(list(behind), [rv]):
+    nodes = io_toposort(list(behind), [rv])
+    if any(isinstance(node.op, DisconnectedGrad) for node in nodes):
+        # An integral over variables of the row: its search for modes compares, far away in vain.
+        return []
+    for node in nodes:
         inputs = [x for x in node.inputs if x in behind and x in used]
         depends = set().union(*(behind[x] for x in inputs))
         if depends and not used.isdisjoint(node.outputs):
