@@ -140,7 +140,8 @@ def _jump(at: Callable[[float], np.ndarray], width: float) -> float | None:
     low, high, size = -width, width, 0.0
     while high - low > SHORTEST * width:
         grid = np.linspace(low, high, PARTS + 1)
-        change = np.abs(np.diff(np.stack([at(t) for t in grid]), axis=0))
+        with np.errstate(all="ignore"):
+            change = np.abs(np.diff(np.stack([at(t) for t in grid]), axis=0))
         change = np.where(np.isfinite(change), change, 0.0).max(axis=1)
         part = int(np.argmax(change))
         size = size or float(change[part])
