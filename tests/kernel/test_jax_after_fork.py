@@ -105,7 +105,7 @@ def test_a_compiled_function_is_left_behind_in_a_pickle():
     expected, _ = step.step(model.initial_point())
     pickled = cloudpickle.dumps(step)
     # Draws and generator aside, which the compiled function is far larger than.
-    assert len(pickled) < 1.05 * before
+    assert len(pickled) < 1.2 * before
     copy = cloudpickle.loads(pickled)
     copy.setup_chain(np.random.default_rng(1), 0, 1)
     actual, _ = copy.step(model.initial_point())
