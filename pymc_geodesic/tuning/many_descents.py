@@ -203,6 +203,8 @@ class _Memory:
         products = np.einsum("ij,ij->i", steps, changes)
         lengths = np.einsum("ij,ij->i", changes, changes)
         kept = products > 1e-10 * np.sqrt(np.einsum("ij,ij->i", steps, steps) * lengths)
+        # Squares of the last changes of a descent may vanish.
+        kept &= np.minimum(products, lengths) > np.finfo(float).tiny
         numbers, steps, changes = numbers[kept], steps[kept], changes[kept]
         for array, new in (
             (self._steps, steps),

@@ -15,7 +15,7 @@ from pymc_geodesic.mass.arrays import VariableMasses
 from pymc_geodesic.potential import Potential
 from pymc_geodesic.tuning.center import find_center
 from pymc_geodesic.tuning.curvature import curvature_mass
-from pymc_geodesic.tuning.many_descents import Frame, descend_together
+from pymc_geodesic.tuning.many_descents import Frame, _Memory, descend_together
 from pymc_geodesic.tuning.modes import N_DRAWN, find_modes
 
 BATCH = 50
@@ -249,6 +249,13 @@ def test_descents_come_to_the_lowest_point_together():
     np.testing.assert_allclose(ends.energies, ends.energies.min(), atol=1e-3)
     lowest = frame.energies(frame.vectors([search.mode.point]))
     assert ends.energies.min() < lowest + 1e-3
+
+
+def test_changes_whose_squares_vanish_are_not_remembered():
+    memory, slope = _Memory((2, 3)), np.ones((2, 3))
+    changes = np.array([[1e-170, 0.0, 0.0], [2.0, 0.0, 0.0]])
+    memory.add(np.arange(2), np.array([[1.0, 0.0, 0.0]] * 2), changes)
+    np.testing.assert_allclose(memory.direction(slope), [[-1, -1, -1], [-0.5, -0.5, -0.5]])
 
 
 def test_descents_without_a_finite_start_stay():
