@@ -73,6 +73,8 @@ nitpick_ignore_regex = [
 html_theme = "pydata_sphinx_theme"
 html_static_path = ["_static"]
 html_css_files = ["custom.css"]
+# Of the modules a few have a page, and the reference lists them.
+html_domain_indices = False
 # The first page has all the room itself.
 html_sidebars = {"index": []}
 html_theme_options = {
