@@ -105,7 +105,12 @@ def is_number(x: SharedVariable) -> bool:
 def evaluated(x: Variable) -> np.ndarray:
     """Return the value of a variable that depends on no input.
 
-    It is needed once, and PyTensor would compile it for .1 s, after .3 s for loading Numba.
+    It is needed once, and PyTensor would compile it for .1 s, after .2 s for loading Numba.
+
+    Parameters
+    ----------
+    x : Variable
+        A number or an array of any shape, such as a ``total_size`` or the length of a dimension.
     """
     if isinstance(x, Constant):
         return np.asarray(x.data)

@@ -9,7 +9,7 @@ from collections.abc import Collection, Sequence
 from pymc.model import Model
 from pymc.variational.minibatch_rv import MinibatchRandomVariable
 from pytensor.graph.basic import Variable
-from pytensor.graph.traversal import ancestors
+from pytensor.graph.traversal import ancestors, walk
 from pytensor.tensor import TensorVariable
 from pytensor.tensor.shape import Shape, Shape_i
 from pytensor.tensor.type_other import NoneTypeT
@@ -133,15 +133,11 @@ def require_fixed_priors(
 
 def _known_by_value(variable: TensorVariable) -> set[Variable]:
     """Return the variables on which the value of a variable depends, and not only its shape."""
-    found: set[Variable] = set()
-    left: list[Variable] = [variable]
-    while left:
-        here = left.pop()
-        if here not in found:
-            found.add(here)
-            if here.owner is not None and not isinstance(here.owner.op, Shape | Shape_i):
-                left.extend(here.owner.inputs)
-    return found
+
+    def inputs(x: Variable) -> Sequence[Variable]:
+        return () if x.owner is None or isinstance(x.owner.op, Shape | Shape_i) else x.owner.inputs
+
+    return set(walk([variable], inputs))
 
 
 def require_one_source(model: Model, batches: Sequence[Collection[TensorVariable]]) -> None:

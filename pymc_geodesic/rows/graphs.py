@@ -15,7 +15,7 @@ from pymc.logprob.basic import logp
 from pymc.model.fgraph import ModelFreeRV, ModelObservedRV
 from pytensor.compile.sharedvalue import SharedVariable
 from pytensor.graph.basic import Constant, Variable
-from pytensor.graph.traversal import io_toposort
+from pytensor.graph.traversal import io_toposort, walk
 from pytensor.raise_op import CheckAndRaise
 from pytensor.scalar.basic import Add, Mul, Neg, Sub, TrueDiv
 from pytensor.tensor import TensorVariable
@@ -85,16 +85,11 @@ def needed_for_values(variables: Sequence[Variable]) -> set[Variable]:
 
 def _behind(variables: Sequence[Variable], *, ends: tuple[type, ...]) -> set[Variable]:
     """Return variables and all behind them, up to the outputs of some kinds of operations."""
-    found: set[Variable] = set()
-    left = list(variables)
-    while left:
-        here = left.pop()
-        if here in found:
-            continue
-        found.add(here)
-        if here.owner is not None and not isinstance(here.owner.op, ends):
-            left.extend(here.owner.inputs)
-    return found
+
+    def inputs(x: Variable) -> Sequence[Variable]:
+        return () if x.owner is None or isinstance(x.owner.op, ends) else x.owner.inputs
+
+    return set(walk(variables, inputs))
 
 
 def log_density_of(rv: TensorVariable, value: TensorVariable) -> TensorVariable:

@@ -44,8 +44,8 @@ def with_hints[**P, R](function: Callable[P, R]) -> Callable[P, R]:
     Raises
     ------
     TypeError
-        By the function returned, for such an argument, for a first one that is no number, and for
-        a second one without its name.
+        By the function returned, for such an argument, for a first one that is not a number, and
+        for a second one without its name.
     """
 
     @wraps(function)
