@@ -31,8 +31,8 @@ __all__ = ["FEW", "SUBSAMPLE", "Evaluation", "HostGradient", "TermsOfRows"]
 CHUNK = 10_000
 # Rows on which curvature is measured and the search for a mode begins.
 SUBSAMPLE = 10_000
-# Rows that tell little: whether a start is possible, or which of two is better. Functions are
-# compiled for each number of rows, so there are few such numbers.
+# Rows that tell little, as whether a start is possible. Functions are compiled for each number of
+# rows, so there are few such numbers.
 FEW = 1_250
 FUNCTIONS = (
     *("_evaluate", "_evaluate_weighted", "to_points", "to_values", "carried", "project"),

@@ -19,7 +19,7 @@ import numpy as np
 
 from pymc.model import Model
 
-from pymc_geodesic.kernel.host_gradient import FEW, SUBSAMPLE, HostGradient
+from pymc_geodesic.kernel.host_gradient import SUBSAMPLE, HostGradient
 from pymc_geodesic.manifolds import Manifold
 from pymc_geodesic.stages import stage
 from pymc_geodesic.tuning.center import descend
@@ -30,8 +30,8 @@ __all__ = ["best_starts", "default_start", "is_default", "jittered", "scattered"
 
 # Largest move on a manifold that is not flat, so that the weights of a simplex stay inside.
 LARGEST_ANGLE = 0.5
-# Evaluations of a trial descent, on few rows: enough to distinguish basins, fewer than the search.
-MOST_EVALUATIONS = 60
+# Rows and evaluations of a trial descent: enough to distinguish basins, fewer than the search.
+N_ROWS, MOST_EVALUATIONS = 1_000, 60
 # Subsamples with which a start must have a finite energy: a column of money overflows in few rows.
 N_CHECKED = 2
 # Random points, the farthest of which is nearly opposite to a point alone.
@@ -204,7 +204,7 @@ def best_starts(
     if not any(movable):
         return [start]
     mixtures = mixture_starts(gradient)
-    n_rows = FEW if mixtures is None else mixtures.n_rows(start)
+    n_rows = N_ROWS if mixtures is None else mixtures.n_rows(start)
     rows = [row[:n_rows] for row in gradient.rows(rng, n_rows)]
 
     def tried(point):
