@@ -11,11 +11,11 @@ import numpy as np
 
 from pymc_geodesic.potential.variables import SampledVariable
 from pymc_geodesic.refinement.control_variates import SteinDraws
-from pymc_geodesic.refinement.curved import PointFrame, moved_to, moves_of
+from pymc_geodesic.refinement.curved import PointFrame, PointMoves, moved_to, moves_of
 from pymc_geodesic.refinement.frame import MOST_PAIRED, Frame, frame_of
 from pymc_geodesic.refinement.moments import Correction
 
-__all__ = ["Coordinates"]
+__all__ = ["Coordinates", "has_moves"]
 
 type _Columns = Sequence[np.ndarray]
 
@@ -111,15 +111,26 @@ class Coordinates:
         return found
 
 
+def has_moves(variable: SampledVariable) -> bool:
+    """Return whether draws of a variable can be given other moments."""
+    return variable.manifold.is_flat or _moves_of(variable) is not None
+
+
+def _moves_of(variable: SampledVariable) -> PointMoves | None:
+    manifold, shape = variable.manifold, variable.shape
+    if np.prod(manifold.batch_shape(shape)) > MOST_PAIRED:
+        return None
+    return moves_of(manifold, manifold.core_shape(shape), str(variable.position.dtype))
+
+
 def _points_of(
     variable: SampledVariable, x: np.ndarray
 ) -> Iterator[tuple[tuple[int, ...], PointFrame]]:
     """Yield the index of each point of a curved variable with its frame."""
-    manifold, shape = variable.manifold, x.shape[2:]
-    moves = moves_of(manifold, manifold.core_shape(shape), str(x.dtype))
-    if moves is None or np.prod(manifold.batch_shape(shape)) > MOST_PAIRED:
+    moves = _moves_of(variable)
+    if moves is None:
         return
-    for index in np.ndindex(manifold.batch_shape(shape)):
+    for index in np.ndindex(variable.manifold.batch_shape(variable.shape)):
         frame = PointFrame.of(moves, _flatly(x, index))
         if frame is not None:
             yield index, frame

@@ -16,6 +16,7 @@ from pymc_geodesic.kernel.all_rows import gradients_of_all_rows
 from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.kernel.interpreted import clock, seconds_of
 from pymc_geodesic.potential.variables import SampledVariable
+from pymc_geodesic.refinement.coordinates import has_moves
 from pymc_geodesic.runs.at_draws import PointMaps
 from pymc_geodesic.runs.direction_coordinates import has_directions
 from pymc_geodesic.sampling.stochastic import StochasticSampler
@@ -256,8 +257,8 @@ def _obstacle(idata: xr.DataTree, sampler: StochasticSampler, *, is_worth_it: bo
     kept = idata["posterior"].data_vars
     if missing := [v.name for v in problem.variables if v.name not in kept]:
         return f"the draws of {', '.join(f'`{name}`' for name in missing)} are not kept"
-    if not any(map(has_directions, problem.variables)):
-        return "the directions of its variables are not known"
+    if not any(has_directions(v) or has_moves(v) for v in problem.variables):
+        return "no functions of its variables have known averages"
     if (n := sizes["chain"] * sizes["draw"]) < FEWEST:
         return f"there are only {n} draws"
     return "" if is_worth_it else "it would take longer than the run"

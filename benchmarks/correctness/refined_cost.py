@@ -1,0 +1,158 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""What correction and certificate cost with a thousand parameters.
+
+A linear regression of 20,000 rows, and effects of 1,000 groups of 100 rows with their mean and
+deviation, with default arguments. The checks of draws, in which gradients of all rows at draws are
+evaluated, count as a part of the correction. Memory is the most that these allocate.
+
+    python -m benchmarks.correctness.refined_cost [--quick]
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+import tracemalloc
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+from unittest.mock import patch
+
+import numpy as np
+import pymc as pm
+import xarray as xr
+
+import pymc_geodesic as pmg
+
+from benchmarks.harness.console import arguments, table
+from benchmarks.harness.declared import Benchmark
+from benchmarks.harness.records import Check, report
+from pymc_geodesic.runs import results
+
+BENCHMARK = Benchmark(
+    question="What do correction and certificate cost with a thousand parameters?",
+    asked=(
+        "At most a fifth of the CPU seconds of the run, checks included, and less memory than a "
+        "tenth of a square array for each draw."
+    ),
+    fixed="2026-11-28",
+    seeds=(1, 2, 3),
+)
+
+SHARE, MOST_SQUARES = 0.2, 0.1
+SIZE = 1_000
+STAGES = "checked_with_rows", "_refined", "certified"
+HEADER = ["model", "seed", "CPU s", "checks", "correction", "certificate"]
+HEADER += ["share", "MB", "MB of draws", "worst bias", "verdict"]
+
+
+class Costly(NamedTuple):
+    """A model, and the variable whose posterior means are known."""
+
+    model: pm.Model
+    name: str
+    mean: np.ndarray
+    sd: np.ndarray
+
+
+def regression() -> Costly:
+    """A regression with known noise and a flat prior."""
+    rng = np.random.default_rng(1)
+    x = rng.standard_normal((20_000, SIZE))
+    y = x @ rng.normal(size=SIZE) + rng.normal(size=len(x))
+    with pm.Model() as model:
+        some, outcome = pm.Minibatch(x, y, batch_size=500)
+        beta = pm.Normal("beta", 0.0, 10.0, shape=SIZE)
+        pm.Normal("y", some @ beta, 1.0, observed=outcome, total_size=len(y))
+    covariance = np.linalg.inv(x.T @ x + np.eye(SIZE) / 100)
+    return Costly(model, "beta", covariance @ (x.T @ y), np.sqrt(np.diag(covariance)))
+
+
+def groups() -> Costly:
+    """Effects of groups about a mean; their deviation is known well enough to be left out."""
+    rng = np.random.default_rng(2)
+    group = np.repeat(np.arange(SIZE), 100)
+    y = 1.0 + rng.normal(size=SIZE)[group] + rng.normal(size=len(group))
+    with pm.Model() as model:
+        of_row, outcome = pm.Minibatch(group, y, batch_size=500)
+        mu, tau = pm.Normal("mu", 0.0, 10.0), pm.HalfNormal("tau", 5.0)
+        effect = pm.Normal("effect", mu, tau, shape=SIZE)
+        pm.Normal("y", effect[of_row], 1.0, observed=outcome, total_size=len(y))
+    means = y.reshape(SIZE, -1).mean(axis=1)
+    shrunk = 100 / (100 + 1 / means.var())
+    mean = shrunk * means + (1 - shrunk) * means.mean()
+    return Costly(model, "effect", mean, np.full(SIZE, np.sqrt(shrunk / 100)))
+
+
+MODELS: dict[str, Callable[[], Costly]] = {"regression": regression, "groups": groups}
+
+
+class Clock:
+    """CPU seconds of the functions that check, correct and certify, and their memory if traced."""
+
+    def __init__(self, *, of_memory: bool) -> None:
+        self.seconds = dict.fromkeys(STAGES, 0.0)
+        self._of_memory = of_memory
+
+    def of(self, name: str) -> Callable[..., Any]:
+        """Return a function of :mod:`pymc_geodesic.runs.results` that counts."""
+        call = getattr(results, name)
+
+        def counted(*args: Any, **options: Any) -> Any:
+            if self._of_memory and not tracemalloc.is_tracing():
+                tracemalloc.start()
+            begun = time.process_time()
+            found = call(*args, **options)
+            self.seconds[name] += time.process_time() - begun
+            return found
+
+        return counted
+
+
+def sampled(options: dict[str, Any], *, of_memory: bool) -> tuple[Clock, xr.DataTree]:
+    """Sample while a clock runs."""
+    clock = Clock(of_memory=of_memory)
+    with patch.multiple(results, **{name: clock.of(name) for name in STAGES}):
+        return clock, pmg.sample(**options)
+
+
+def measured(name: str, seed: int) -> list:
+    """Sample once for time and once for memory, which slows allocations down."""
+    costly = MODELS[name]()
+    options = {"model": costly.model, "random_seed": seed, "progressbar": False}
+    begun = time.process_time()
+    clock, idata = sampled(options, of_memory=False)
+    total = time.process_time() - begun
+    drawn = idata["posterior"][costly.name].to_numpy().reshape(-1, SIZE)
+    bias = np.abs(drawn.mean(axis=0) - costly.mean) / costly.sd
+    sampled(options, of_memory=True)
+    most = tracemalloc.get_traced_memory()[1] / 1e6
+    tracemalloc.stop()
+    seconds = list(clock.seconds.values())
+    line = [name, seed, f"{total:.1f}", *(f"{s:.1f}" for s in seconds), sum(seconds) / total]
+    line += [round(most), round(drawn.nbytes / 1e6), f"{bias.max():.3f}"]
+    line += [idata["posterior"].attrs.get("verdict", "")]
+    print(*line, sep=" | ", file=sys.stderr, flush=True)
+    return line
+
+
+def main() -> None:
+    quick = arguments(__doc__.splitlines()[0]).quick
+    seeds = BENCHMARK.seeds[:1] if quick else BENCHMARK.seeds
+    rows = [measured(name, seed) for name in MODELS for seed in seeds]
+    checks = []
+    for name in MODELS:
+        share = max(row[HEADER.index("share")] for row in rows if row[0] == name)
+        text = f"{name}: largest share of CPU seconds"
+        checks.append(Check(text, f"{share:.1%}", f"<= {SHARE:.0%}", share <= SHARE))
+        memory = max(row[HEADER.index("MB")] for row in rows if row[0] == name)
+        asked = MOST_SQUARES * 4_000 * 8 * SIZE**2 / 1e6
+        text = f"{name}: largest memory in MB"
+        checks.append(Check(text, f"{memory}", f"<= {asked:.0f}", memory <= asked))
+    table("Costs", HEADER, rows)
+    report("refined_cost", checks, about=BENCHMARK, quick=quick, header=HEADER, rows=rows)
+
+
+if __name__ == "__main__":
+    main()
