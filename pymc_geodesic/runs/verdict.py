@@ -112,6 +112,8 @@ def checked_with_rows(
             is_worth_it=sampler.tuning is not None or suspicion.is_any or seconds >= LONG,
         )
         found = None if gradients is None else _compared(gradients, chains)
+        if found is None:
+            why_not = why_not or "the directions of its variables are not known"
     except Exception as error:
         # Draws must survive the failure of a check.
         gradients, found, why_not = None, None, f"that failed: {error}"
@@ -230,8 +232,8 @@ def _is_suspicious(chain: Chain) -> bool:
     return is_slow or found.noise.is_outweighed or bool(found.unbalanced)
 
 
-def _compared(gradients: DrawGradients, chains: Sequence[Chain]) -> Widths:
-    """Compare draws with the gradients at some of them."""
+def _compared(gradients: DrawGradients, chains: Sequence[Chain]) -> Widths | None:
+    """Compare draws with the gradients at some of them; None if no directions are known."""
     variables, n_chains = gradients.variables, len(gradients.points[0])
     n_draws = gradients.everywhere[0].shape[1]
     every = -(-n_draws // max(1, MOST_OF_ALL // n_chains))
@@ -239,7 +241,8 @@ def _compared(gradients: DrawGradients, chains: Sequence[Chain]) -> Widths:
     draws = direction_draws(
         variables, gradients.points, gradients.gradients, everywhere, most=MOST_NUMBERS
     )
-    assert draws is not None, "there is a variable with directions"
+    if draws is None:
+        return None
     names = [variable.name for variable in variables]
     informative = dict(zip(names, _tells(chains, len(names)), strict=True))
     used = [bool(informative[name]) for name in draws.owners]
