@@ -13,6 +13,8 @@ import numpy as np
 import pymc as pm
 import pytest
 
+from scipy import special
+
 import pymc_geodesic as pmg
 
 from pymc_geodesic.runs.refined import as_drawn
@@ -197,6 +199,38 @@ def test_draws_that_corrections_do_not_bring_nearer_are_left_alone(caplog):
     moved = found["posterior"]["x"].to_numpy()
     said = "These draws do not follow the posterior" in caplog.text
     assert said or (abs(moved.mean()) < 0.1 and moved.std() < 0.1)
+
+
+@pytest.mark.parametrize("concentration", [2.0, 0.3])
+def test_probabilities_alone_are_corrected(concentration, caplog):
+    """Their directions are not known, but functions with known averages are."""
+    rows = np.random.default_rng(1).multinomial(5, [0.6, 0.3, 0.1], size=200).astype("int32")
+    with pm.Model():
+        p = pm.Dirichlet("p", np.full(3, concentration))
+        batch = pm.Minibatch(rows, batch_size=20)
+        pm.Multinomial("y", 5, p, observed=batch, total_size=len(rows))
+        idata = pmg.sample(100, tune=200, random_seed=1, progressbar=False)
+    a = concentration + rows.sum(axis=0)
+    found = idata["refinement"]["p"]
+    np.testing.assert_allclose(found.sel(figure="mean"), a / a.sum(), rtol=1e-3)
+    sd = np.sqrt(a * (a.sum() - a) / (a.sum() + 1)) / a.sum()
+    np.testing.assert_allclose(found.sel(figure="sd"), sd, rtol=0.02)
+    assert "because that failed" not in caplog.text
+
+
+def test_an_angle_alone_is_corrected(caplog):
+    rows = np.random.default_rng(1).vonmises(2.0, 1.0, size=300)
+    with pm.Model():
+        a = pm.VonMises("a", 0.0, 1e-6)
+        pm.Deterministic("sine", pm.math.sin(a))
+        batch = pm.Minibatch(rows, batch_size=30)
+        pm.VonMises("y", a, 1.0, observed=batch, total_size=len(rows))
+        idata = pmg.sample(100, tune=200, random_seed=1, progressbar=False)
+    pull = np.exp(1j * rows).sum()
+    share = special.ive(1, abs(pull)) / special.ive(0, abs(pull))
+    mean = idata["refinement"]["sine"].sel(figure="mean").item()
+    assert mean == pytest.approx(share * np.sin(np.angle(pull)), abs=2e-3)
+    assert "because that failed" not in caplog.text
 
 
 def test_models_without_gradients_are_refused():
