@@ -39,8 +39,8 @@ from pymc_geodesic.sampling.stochastic import StochasticSampler
 # Of the duration of a run, what gradients of all rows may take that correct its draws, and those
 # of batches where there is time at too few draws.
 SHARE_TO_REFINE, SHARE_OF_BATCHES = 0.15, 0.05
-# The same for points around the draws that certify them.
-SHARE_TO_CERTIFY = 0.1
+# The same for all together with points around the draws that certify them, which have the rest.
+SHARE_OF_ALL = 0.2
 # Bytes of draws that are held in memory twice, as drawn and corrected.
 MOST_CORRECTED = 2**28
 
@@ -176,10 +176,11 @@ def _checked(
         try:
             if warn and gradients is not None:
                 is_wrong = any(x.level == "error" for x in found.warnings)
+                left = (1 + SHARE_OF_ALL) * seconds - plan.seconds()
                 certificate = certified(
                     looked if better is None else better.idata,
                     gradients.evaluate,
-                    seconds=max(SHARE_TO_CERTIFY * seconds, NEVER_TOO_MUCH),
+                    seconds=max(left, NEVER_TOO_MUCH),
                     is_wrong=is_wrong if better is None else not is_clear,
                     disagree=any(x.level == "error" for x in of_chains),
                 )
