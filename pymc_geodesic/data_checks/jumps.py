@@ -144,7 +144,8 @@ def _jump(at: Callable[[float], np.ndarray], width: float) -> float | None:
             change = np.abs(np.diff(np.stack([at(t) for t in grid]), axis=0))
         change = np.where(np.isfinite(change), change, 0.0).max(axis=1)
         part = int(np.argmax(change))
-        size = size or float(change[part])
+        # Near a pole, such as the end of a support, it grows until the interval ends before it.
+        size = max(size, float(change[part]))
         if change[part] < max(LEAST, size / 2):
             return None
         low, high = grid[part], grid[part + 1]

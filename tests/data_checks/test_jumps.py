@@ -45,6 +45,10 @@ def steep(x, place, heights):
     return heights[0] + heights[1] * pm.math.sigmoid(50 * (x - place))
 
 
+def end_of_support(x, place, heights):
+    return pt.switch(x + 2 > place, heights[0] + (x + 2 - place) ** -20.0, np.inf)
+
+
 def model_of(change, x, *, scale=1.0, center=0.5, minibatch=False):
     with pm.Model() as model:
         place, heights = pm.Normal("place", center, scale), pm.Normal("heights", shape=2)
@@ -67,7 +71,7 @@ def test_jumps_of_raw_data_and_of_written_batches_are_refused():
         pmg.SGNHT()
 
 
-@pytest.mark.parametrize("change", [hinge, distance, steep])
-def test_kinks_and_steep_curves_are_sampled(change):
+@pytest.mark.parametrize("change", [hinge, distance, steep, end_of_support])
+def test_kinks_steep_curves_and_poles_are_sampled(change):
     with pmg.minibatch(model_of(change, X), batch_size=50):
         pmg.SGNHT()
