@@ -9,7 +9,7 @@ import pytensor.tensor as pt
 import pytest
 
 from pytensor.compile.sharedvalue import SharedVariable
-from pytensor.graph.traversal import ancestors
+from pytensor.graph.traversal import ancestors, apply_ancestors
 from pytensor.tensor import TensorConstant
 from pytensor.tensor.variable import TensorConstantSignature
 
@@ -98,6 +98,19 @@ def test_shapes_and_masks_stay_constants():
     )
     expected = -model.compile_logp(mode="FAST_COMPILE")(model.initial_point())
     np.testing.assert_allclose(energy, expected, rtol=1e-12)
+
+
+def test_what_is_computed_from_large_data_alone_is_computed_once():
+    ring = np.roll(np.eye(60), 1, axis=0)
+    with pm.Model() as model:
+        effects = pm.CAR("effects", np.zeros(60), ring + ring.T, 0.5, 1.0)
+        rows, y = pm.Minibatch(np.arange(200), Y, batch_size=10)
+        mean = effects[rows % 60] - pm.Data("x", Y).mean()
+        pm.Normal("y", mean, observed=y, total_size=200)
+    potential = potential_of(model)
+    energy = potential.energy(potential.positions, potential.indices)
+    assert not [x for x in leaves(potential, SharedVariable) if x.name == "x"]
+    assert "Eigvalsh" not in str([node.op for node in apply_ancestors([energy])])
 
 
 def test_data_is_that_of_the_moment_the_potential_was_built():
