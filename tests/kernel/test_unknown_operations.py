@@ -82,3 +82,9 @@ def test_a_shape_of_which_an_entry_was_set_is_known_when_jax_traces():
     shape = pt.set_subtensor(pt.as_tensor([x.shape[0], x.shape[1]])[1], 1)
     function = JAXFunction([x], [pt.alloc(1.0, shape[0], shape[1])])
     np.testing.assert_array_equal(function(np.ones((3, 2)))[0], np.ones((3, 1)))
+
+
+def test_an_operation_that_needs_another_package_is_named():
+    x = pt.dvector("x")
+    with pytest.raises(NotImplementedError, match=MESSAGE.format("kve")):
+        JAXFunction([x], [pt.kve(1.0, x)])(np.ones(2))

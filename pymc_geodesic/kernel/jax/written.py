@@ -30,6 +30,7 @@ from pytensor.tensor.elemwise import Elemwise
 from pytensor.tensor.math import Sum
 from pytensor.tensor.subtensor import IncSubtensor, indices_from_subtensor
 
+from pymc_geodesic.kernel.jax.bessel import register_bessel_with_jax
 from pymc_geodesic.kernel.jax.scalar_loops import register_loops_with_jax
 from pymc_geodesic.potential.stacking import Stacking
 
@@ -151,8 +152,8 @@ def written(
             warnings.filterwarnings("ignore", "Skipping .* Op", UserWarning)
             return jax_funcify(graph)
     except NotImplementedError as error:
-        # PyTensor's messages end with the operation, and with the graph inside it if it has one.
-        raise lacking(re.split(": |Op ", str(error))[-1].split("{")[0]) from error
+        # PyTensor's messages end with the operation, the graph inside it, or what to install.
+        raise lacking(re.split(r"{|\. ", re.split(": |Op ", str(error))[-1])[0]) from error
 
 
 def unknown_to_jax(outputs: Sequence[Variable]) -> list[str]:
@@ -214,6 +215,7 @@ def rewritten(inputs: Sequence[Variable], outputs: Sequence[Variable]) -> Functi
     register_constants_with_jax()
     register_sums_with_jax()
     register_loops_with_jax()
+    register_bessel_with_jax()
     forget_lines_of_constants(outputs)
     precision = _precision([*inputs, *outputs])
     # Without C, PyTensor compiles no module for every constant that it folds. Lines of code, which
