@@ -198,16 +198,18 @@ def summary(
     unit_vectors = [name for name, geometry in kinds.items() if geometry == "direction"]
     frames = [name for name, geometry in kinds.items() if geometry == "frame"]
     axes = _named(ProjectiveSphere, manifolds, draws) if axial is None else unit_vectors * axial
-    found = az.summary(
-        _unfolded(idata, group, turns, [name for name in unit_vectors if name in axes]),
-        coords=coords,
-        kind=kind,
-        ci_prob=ci_prob,
-        ci_kind=ci_kind,
-        fmt="xarray",
-        round_to="none",
-        **selection,
-    )
+    # Entries that never change, such as the effect of a reference level, have no R-hat.
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found = az.summary(
+            _unfolded(idata, group, turns, [name for name in unit_vectors if name in axes]),
+            coords=coords,
+            kind=kind,
+            ci_prob=ci_prob,
+            ci_kind=ci_kind,
+            fmt="xarray",
+            round_to="none",
+            **selection,
+        )
     columns = ["axis_share"] * any(name in axes for name in unit_vectors)
     directed = [name for name in unit_vectors if name not in axes]
     columns += ["resultant_length"] * bool(directed or turns or frames)

@@ -176,7 +176,7 @@ class Figures:
         else:
             of_square = (found.cov_error[:n] ** 2) @ slopes**4
         safe = np.maximum(sd, np.finfo(float).tiny)
-        share = rest.var(axis=(0, 1)) / safe**2
+        share = (rest.std(axis=(0, 1)) / safe) ** 2
         sd_error = np.hypot(
             np.sqrt(of_square) / (2 * safe), share * _errors(flat_square(after)) / (2 * safe)
         )

@@ -227,11 +227,12 @@ def _by_newton(frame: Frame, x: np.ndarray, mass: Mass) -> Peak | None:
             return None
         sizes = np.maximum(np.abs(values), SMALLEST_SHARE * values[-1])
         along = slope @ axes
-        left, volume = 0.5 * float(np.sum(along**2 / sizes)), -0.5 * float(np.log(sizes).sum())
+        newton = along / sizes
+        left, volume = 0.5 * float(along @ newton), -0.5 * float(np.log(sizes).sum())
         is_minimum = bool(values[0] > SMALLEST_SHARE * values[-1])
         if left < LEFT:
             break
-        step, is_lower = -axes @ (along / sizes), False
+        step, is_lower = -axes @ newton, False
         for halvings in range(MOST_HALVINGS):
             tried = frame.projected((x + step / 2**halvings)[None])
             [there], [slope_there] = frame.evaluate_plain(tried)

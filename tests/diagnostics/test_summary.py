@@ -156,7 +156,6 @@ def test_numbers_are_rounded():
     np.testing.assert_array_equal(found["mean"], found["mean"].round(2))
 
 
-@pytest.mark.filterwarnings("ignore:invalid value encountered:RuntimeWarning")
 def test_narrow_posteriors_keep_their_digits():
     """Three of the standard deviation and two of its errors; rounding of a constant has none."""
     rng = np.random.default_rng(1)

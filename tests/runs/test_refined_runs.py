@@ -112,6 +112,17 @@ def test_corrected_draws_can_be_corrected_anew_and_stored(hot, tmp_path):
         assert found["refinement"].attrs["rows"] == "all rows"
 
 
+def test_an_entry_that_never_changes_stays_as_it_is(hot):
+    model, *_, idata, _ = hot
+    with model.copy() as wider:
+        pm.Deterministic("effects", pm.math.stack([0.0 * wider["beta"][0], wider["beta"][1]]))
+    draws = idata["raw_posterior"]["beta"].to_numpy()
+    effects = draws * [0.0, 1.0]
+    found = pmg.refine(az.from_dict({"posterior": {"beta": draws, "effects": effects}}), wider)
+    figures = found["refinement"]["effects"][..., 0]
+    np.testing.assert_array_equal(figures.sel(figure=["mean", "sd", "mcse_mean"]), 0.0)
+
+
 def test_draws_are_not_corrected_if_that_is_not_wanted():
     model, *_ = regression()
     with model:
