@@ -24,7 +24,7 @@ from pymc_geodesic.kernel.host_gradient import SUBSAMPLE, Evaluation, HostGradie
 from pymc_geodesic.mass.arrays import VariableMasses, joined
 from pymc_geodesic.tuning.center import MOST_WHOLE, descend
 from pymc_geodesic.tuning.centering import LEAST
-from pymc_geodesic.tuning.scales import Scales
+from pymc_geodesic.tuning.scales import Scales, first_scales
 
 __all__ = ["WeakEffects", "centered_shares"]
 
@@ -36,11 +36,11 @@ MOST_EVALUATIONS = 60
 # quantile to it up to which the deviation is so well known that the widths of effects hardly vary.
 QUANTILE, KNOWN = 0.025, 3.0
 N_DEVIATIONS = 400
-# Half the distance over which gradients are compared, the number of comparisons that give a scale,
-# and the widest one.
-DISTANCE, N_PROBES, WIDEST = 1e-4, 3, 1.0
-# Newton steps to the value of a deviation, and the longest.
-N_NEWTON, LONGEST = 20, 2.0
+# Half the distance over which gradients are compared, as a share of a first scale; the number of
+# comparisons that give a scale, and the widest one.
+SHARE, N_PROBES, WIDEST = 0.1, 3, 1.0
+# Newton steps to the value of a deviation, the longest, and the distance that tells a slope.
+N_NEWTON, LONGEST, DISTANCE = 20, 2.0, 1e-4
 
 
 class WeakEffects(NamedTuple):
@@ -159,6 +159,7 @@ class _Fit:
     ) -> None:
         self.gradient = gradient
         self._rows, self._is_whole, self._held = rows, is_whole, held or set()
+        self.widths: list[np.ndarray] = []
 
     def evaluate(self, point: Sequence[np.ndarray]) -> Evaluation:
         """Evaluate with the rows of the fit."""
@@ -183,12 +184,15 @@ class _Fit:
     def _mass(self, point: Sequence[np.ndarray], rng: np.random.Generator) -> VariableMasses:
         """Return a mass by the lengths of the rows of the matrix of second derivatives."""
         curvatures, some = [], _Fit(self.gradient, [row[:SUBSAMPLE] for row in self._rows])
-        for i, x in enumerate(point):
+        # A coefficient of a column of money overflows a fixed distance away.
+        first = first_scales(self.gradient, point, rng=rng)
+        self.widths = first.rate([np.ones_like(x) for x in point])
+        for i, (x, width) in enumerate(zip(point, self.widths, strict=True)):
             squares = np.zeros(np.shape(x))
             for _ in range(N_PROBES):
-                step = np.asarray(DISTANCE * rng.choice([-1.0, 1.0], np.shape(x)), x.dtype)
+                step = np.asarray(SHARE * width * rng.choice([-1.0, 1.0], np.shape(x)), x.dtype)
                 ahead, behind = _around(some.evaluate, point, i, step)
-                squares += ((ahead - behind) / (2 * DISTANCE)) ** 2 / N_PROBES
+                squares += ((ahead - behind) / (2 * step)) ** 2 / N_PROBES
             curvatures.append(np.sqrt(squares))
         scales = Scales(self.gradient, point)
         widths = (scales.averaged(joined(curvatures)) + WIDEST**-2) ** -0.5
@@ -247,7 +251,7 @@ def _derivatives(
     Entries have rows of their own mostly: what they do to others cancels on average.
     """
     signs = rng.choice([-1.0, 1.0], np.shape(point[i]))
-    step = np.asarray(DISTANCE * np.minimum(scale, WIDEST) * signs, point[i].dtype)
+    step = np.asarray(SHARE * np.minimum(scale, fit.widths[i]) * signs, point[i].dtype)
     ahead, behind = _around(fit.evaluate, point, i, step)
     return 0.5 * (ahead + behind), (ahead - behind) / (2 * step)
 

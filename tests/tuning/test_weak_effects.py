@@ -72,3 +72,18 @@ def test_many_small_groups_with_a_well_known_deviation_stay_centred():
         effects = pm.Normal("effects", pm.Normal("mu"), pm.HalfNormal("sigma"), shape=600)
         pm.Normal("y", effects[g], 1.0, observed=outcome, total_size=3_000)
         assert not pmg.SGNHT().sampler.problem.is_centered
+
+
+def test_effects_beside_a_column_of_money_are_judged_where_they_fit():
+    """A fixed distance from the start, the density of such a coefficient is not finite."""
+    rng = np.random.default_rng(7)
+    group, money = rng.integers(0, 30, 20_000), np.exp(rng.normal(11.0, 1.2, 20_000)).round()
+    mean = np.exp(6.8 + 2e-7 * money + rng.normal(0.0, 0.2, 30)[group])
+    paid = rng.gamma(0.9, mean / 0.9)
+    with pm.Model():
+        g, x, outcome = pm.Minibatch(group, money, paid, batch_size=300)
+        effects = pm.Normal("effects", 0.0, pm.HalfNormal("sigma"), shape=30)
+        log_mean = pm.Normal("intercept", 0.0, 10.0) + effects[g] + pm.Normal("slope") * x
+        beta = 0.9 / pm.math.exp(log_mean)
+        pm.Gamma("paid", 0.9, beta, observed=outcome, total_size=20_000)
+        assert not pmg.SGNHT().sampler.problem.is_centered
