@@ -25,6 +25,7 @@ __all__ = [
     "component_densities",
     "energies_and_gradients",
     "geometry",
+    "groups_of_rows",
     "terms_of_rows",
 ]
 
@@ -76,6 +77,12 @@ def terms_of_rows(potential: Potential) -> Evaluated | None:
     terms = potential.of_each_row(potential.manifold.project(points), rows)
     inputs = [*potential.conditioned, *points, *rows]
     return None if terms is None else Evaluated(inputs, [terms])
+
+
+def groups_of_rows(potential: Potential) -> Interpreted:
+    """Return the groups of rows, one array for each factor of effects."""
+    _, [rows] = _inputs(potential)
+    return Interpreted([rows], potential.groups_of_rows(rows))
 
 
 def component_densities(potential: Potential) -> Evaluated:

@@ -15,6 +15,7 @@ from pymc_geodesic.kernel.host_functions import (
     added,
     energies_and_gradients,
     geometry,
+    groups_of_rows,
     terms_of_rows,
 )
 from pymc_geodesic.kernel.interpreted import Evaluated, clock, seconds_of
@@ -85,11 +86,12 @@ class HostGradient:
     elsewhere : callable or None
         What makes calls of :meth:`partition_sum` and :meth:`partition_rows` in other processes.
     weights : RowWeights or None
-        By what rows are drawn, and hence weighed.
+        By what rows are drawn, and hence weighed: so many ``times`` as a batch of the model has.
     seconds_per_pass : float
         Of the processor for the last evaluation with all rows; NaN before the first.
     """
 
+    weights: RowWeights | None
     representatives: Representatives
     to_points: Callable[..., list[np.ndarray]]
     to_values: Callable[..., list[np.ndarray]]
@@ -104,7 +106,7 @@ class HostGradient:
         self.n_rows = [source.n_rows for source in potential.sources]
         self.batch_sizes = [source.batch_size for source in potential.sources]
         self.conditioned: Sequence[np.ndarray] = ()
-        self.weights: RowWeights | None = None
+        self.weights, self.times = None, 1
         streams = [source for source in potential.sources if isinstance(source, StreamSource)]
         self._stream = streams[0] if streams else None
         self._sample: np.ndarray | None = None
@@ -129,14 +131,13 @@ class HostGradient:
     def rows(self, rng: np.random.Generator, size: int | None = None) -> list[np.ndarray]:
         """Draw rows of every source: a batch, or ``size`` different ones, or ones by weight.
 
-        Of a stream ``SUBSAMPLE`` rows stand for all: random ones, where the loader has them, or
-        the first.
+        Of a stream ``SUBSAMPLE`` rows stand for all: random ones, if the loader has them.
         """
         if self._stream is not None:
             sample, batch_size = self._first_rows(self._stream), self._stream.batch_size
             return [sample if size else sample[rng.integers(0, len(sample), batch_size)]]
         if self.weights is not None:
-            return [self.weights.draw(rng, (size or self.batch_sizes[0],))]
+            return [self.weights.draw(rng, (size or self.times * self.batch_sizes[0],))]
         if size is None:
             pairs = zip(self.n_rows, self.batch_sizes, strict=True)
             return [rng.integers(0, n, batch) for n, batch in pairs]
@@ -223,7 +224,8 @@ class HostGradient:
         blocks = checked_blocks(
             stream, partition, first=partition.first, is_possible=number in self._possible
         )
-        total = self._sum(point, ([rows] for block in blocks for rows in _cut(block)))
+        starts = ((block, i) for block in blocks for i in range(0, len(block), CHUNK))
+        total = self._sum(point, ([block[i : i + CHUNK]] for block, i in starts))
         self._possible.add(number)
         return total
 
@@ -272,6 +274,10 @@ class HostGradient:
             return None
         return lambda point, rows: terms([*self.conditioned, *point, rows])[0]
 
+    def groups_of_rows(self) -> list[np.ndarray]:
+        """Return the groups of all rows of one source, one array for each factor of effects."""
+        return groups_of_rows(self.potential)(np.arange(self.n_rows[0]))
+
     def chunks(self) -> Iterator[list[np.ndarray]]:
         """Cut all rows of every source into chunks."""
         if self._stream is not None:
@@ -291,7 +297,3 @@ class HostGradient:
     def _write(self, potential: Potential) -> None:
         self._evaluate = energies_and_gradients(potential)
         self.__dict__.update(geometry(potential))
-
-
-def _cut(block: np.ndarray) -> list[np.ndarray]:
-    return [block[start : start + CHUNK] for start in range(0, len(block), CHUNK)]

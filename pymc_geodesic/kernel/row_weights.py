@@ -1,16 +1,23 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-r"""Rows that are drawn by their weight.
+r"""Rows that are drawn by their weight, and evenly from all groups.
 
 Row i is drawn with probability :math:`p_i`, and its term is multiplied by :math:`1 / N p_i`, so
 that sums over batches keep their mean. Their variance is least where :math:`p_i` is proportional to
-the norm of the term. The rows stand in a list, row i :math:`m_i` times, and a draw is uniform on
-the list and on the rows themselves: :math:`p_i = (1 + m_i) / (N + M)` for a list of M. Every row
-thus has at least a share :math:`N / (N + M)` of its uniform probability, and no factor exceeds the
-inverse of it.
+the norm of the term. The rows stand in a list of N + M places, row i in :math:`1 + m_i` of them, so
+that :math:`p_i = (1 + m_i) / (N + M)`. Every row thus has at least a share :math:`N / (N + M)` of
+its uniform probability, and no factor exceeds the inverse of it.
+
+The list is ordered by groups, and in random order within them. Draws are systematic: each half of a
+batch takes places at equal distances from a random first one, so that the rows of a group in it
+are as many as expected, or one more or less. The noise that uneven numbers cause is gone, and the
+two halves are independent, so that they tell the noise that is left.
 
 Putcha, S., Nemeth, C. and Fearnhead, P. (2023). Preferential subsampling for stochastic gradient
 Langevin dynamics. Proceedings of Machine Learning Research 206.
+
+Madow, W. G. and Madow, L. H. (1944). On the theory of systematic sampling, I. Annals of
+Mathematical Statistics 15.
 """
 
 from __future__ import annotations
@@ -22,9 +29,11 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-__all__ = ["RowWeights", "gain_of"]
+from pymc_geodesic.arrays import Array
 
-# Length of the list in rows: a fifth of the draws is uniform.
+__all__ = ["RowWeights", "gain_of", "systematic"]
+
+# Places by weight for each row: a fifth of the draws is uniform.
 LENGTH = 4
 MOST = np.iinfo("uint16").max
 
@@ -35,55 +44,88 @@ class RowWeights:
     Parameters
     ----------
     counts : ndarray of uint16, shape (row,)
-        How often each row stands in the list.
+        How many places each row has beside one.
+    groups : ndarray of int, shape (row,), optional
+        The group of each row.
 
     Attributes
     ----------
     factors : ndarray, shape (row,)
         By what the terms of each row are multiplied, in single precision.
     listed : ndarray of int
-        Places beside one for each row, each with a row; all are drawn with the same probability.
+        The row at each place of the list.
     """
 
-    def __init__(self, counts: np.ndarray) -> None:
-        self._counts = counts
+    def __init__(self, counts: np.ndarray, groups: np.ndarray | None = None) -> None:
+        self._given = counts, groups
         n = len(counts)
-        self.listed = np.repeat(np.arange(n, dtype="int32" if n < 2**31 else "int64"), counts)
-        self.factors = ((n + len(self.listed)) / (n * (1.0 + counts))).astype("float32")
-        self._key = hashlib.blake2b(counts.tobytes(), digest_size=16).digest()
+        order = np.random.default_rng(0).permutation(n).astype("int32" if n < 2**31 else "int64")
+        if groups is not None:
+            order = order[np.argsort(groups[order], kind="stable")]
+        self.listed = np.repeat(order, 1 + counts[order].astype("int64"))
+        self.factors = (len(self.listed) / (n * (1.0 + counts))).astype("float32")
+        self._key = hashlib.blake2b(self.listed.tobytes(), digest_size=16).digest()
         ALIVE[self._key] = self
 
     @classmethod
-    def proportional_to(cls, sizes: np.ndarray) -> RowWeights:
+    def proportional_to(cls, sizes: np.ndarray, groups: np.ndarray | None = None) -> RowWeights:
         """Draw rows in proportion to the sizes of their terms, as far as the uniform part allows.
 
         Parameters
         ----------
         sizes : ndarray, shape (row,)
             Finite and not negative, not all zero.
+        groups : ndarray of int, shape (row,), optional
+            The group of each row.
         """
         # Rounded sums, and not sums of rounded numbers: many small rows together keep their share.
         ends = np.floor(np.cumsum(sizes) * (LENGTH * len(sizes) / np.sum(sizes)))
-        return cls(np.minimum(np.diff(ends, prepend=0.0), MOST).astype("uint16"))
+        return cls(np.minimum(np.diff(ends, prepend=0.0), MOST).astype("uint16"), groups)
 
     def draw(self, rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
-        """Draw the indices of rows."""
-        n = len(self._counts)
-        places = rng.integers(0, n + len(self.listed), shape)
-        listed = self.listed[np.maximum(places - n, 0)]
-        return np.where(places < n, places, listed)
+        """Draw the rows of batches, along the last axis."""
+        *outer, size = shape
+        return self.listed[systematic(rng.random((*outer, 2)), size, len(self.listed), np)]
 
-    def __reduce__(self) -> tuple[Any, tuple[bytes, np.ndarray]]:
+    def __reduce__(self) -> tuple[Any, tuple[bytes, tuple[np.ndarray, np.ndarray | None]]]:
         """Keep what is not much: chains are copied often."""
-        return _restored, (self._key, self._counts)
+        return _restored, (self._key, self._given)
+
+
+def systematic(begins: Array, size: int, n_places: int, arrays: Any) -> Array:
+    """Return places at equal distances, for both halves of a batch.
+
+    Parameters
+    ----------
+    begins : array, shape (..., 2)
+        Uniform on 0 to 1: where between two distances each half begins.
+    size : int
+        Rows of the batch.
+    n_places : int
+        Length of the list.
+    arrays : module
+        NumPy or ``jax.numpy``.
+
+    Returns
+    -------
+    array of int, shape (..., size)
+        The halves after one another.
+    """
+    halves = size // 2, size - size // 2
+    places = [
+        (arrays.arange(n) + begins[..., i, None]) * (n_places / max(n, 1))
+        for i, n in enumerate(halves)
+    ]
+    # Products may be rounded up to the end.
+    return arrays.minimum(arrays.concatenate(places, -1).astype("int64"), n_places - 1)
 
 
 # Copies of chains in one process share the list.
 ALIVE: WeakValueDictionary[bytes, RowWeights] = WeakValueDictionary()
 
 
-def _restored(key: bytes, counts: np.ndarray) -> RowWeights:
-    return ALIVE.get(key) or RowWeights(counts)
+def _restored(key: bytes, given: tuple[np.ndarray, np.ndarray | None]) -> RowWeights:
+    return ALIVE.get(key) or RowWeights(*given)
 
 
 def gain_of(sizes: np.ndarray) -> float:

@@ -23,6 +23,7 @@ from pymc_geodesic.manifolds import Point, Product
 from pymc_geodesic.potential.centering import carried, coordinates_of
 from pymc_geodesic.potential.components import mixtures_in, with_shares
 from pymc_geodesic.potential.estimate import Width
+from pymc_geodesic.potential.groups_of_rows import groups_of_rows
 from pymc_geodesic.potential.local import LocalPotential, require_rows_of_batches, sizes_of
 from pymc_geodesic.potential.log_density import LogDensity, without_checks
 from pymc_geodesic.potential.stacking import with_softmax_gradients
@@ -239,6 +240,11 @@ class Potential:
         terms = sum_of_each_row(without_checks(self._terms, impossible=True), self._rows[0])
         return None if terms is None else self._at([terms], position, indices)[0]
 
+    def groups_of_rows(self, rows: TensorVariable) -> list[TensorVariable]:
+        """Return the groups of the rows of the only source, one for each factor of effects."""
+        found = groups_of_rows(self._terms, self._rows[0], self.positions)
+        return list(self._at(found, self.positions, [rows]))
+
     def expectation_inputs(
         self, position: Point, indices: Sequence[TensorVariable]
     ) -> list[list[TensorVariable]]:
@@ -279,10 +285,7 @@ class Potential:
 
     def _gradients(self, terms: Sequence[TensorVariable]) -> list[TensorVariable]:
         gradients = grad(
-            -total(terms),
-            list(self.positions),
-            disconnected_inputs="ignore",
-            return_disconnected="zero",
+            -total(terms), self.positions, disconnected_inputs="ignore", return_disconnected="zero"
         )
         return [
             pt.zeros_like(position) if isinstance(gradient.type, DisconnectedType) else gradient

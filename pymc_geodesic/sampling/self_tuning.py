@@ -227,6 +227,7 @@ class SelfTuning:
         if found is None or sum(map(len, windows)) < FEWEST_DRAWS:
             return
         windows = self.gradient.representatives.of_chains(windows)
+        self.gradient.times = first.batches.times
         now, stages = first.n_drawn, Stages(first.tuning_draws)
         # The way from an approximation's center, many deviations off, looks like a soft direction.
         if now == stages.refined[0] and not found.is_gaussian:

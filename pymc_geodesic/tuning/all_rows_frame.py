@@ -5,16 +5,17 @@ r"""Frames from all rows, and rows drawn by their weight, where few rows matter.
 By how much the gradient of each row changes around a center, in the frame of a mass.
 
 With control variates the noise of a batch is that of these changes, and it is least where rows are
-drawn in proportion to their norms. For random directions z of the frame, the second difference of
-the log likelihood :math:`f_i` of a row,
+drawn in proportion to their norms. For directions z of the frame with random signs, the second
+difference of the log likelihood :math:`f_i` of a row,
 
 .. math::
 
     f_i(c + h z) + f_i(c - h z) - 2 f_i(c) \approx h^2 z^\top H_i z, \qquad
-    E (z^\top H_i z)^2 = (\operatorname{tr} H_i)^2 + 2 \lVert H_i \rVert^2,
+    E (z^\top H_i z)^2 = (\operatorname{tr} H_i)^2 + 4 \sum_{j < k} H_{i, jk}^2,
 
 has a mean square of the order of :math:`\lVert H_i \rVert^2`. For generalised linear models it is
-three times the square of the leverage. It needs the log likelihood of all rows at a few points, and
+one to three times the square of the leverage; for a row that concerns one effect it is this square
+for all signs, so that no group gets few rows by chance. It needs the log likelihood of all rows at a few points, and
 no gradients.
 """
 
@@ -42,6 +43,8 @@ __all__ = ["sizes_of_rows", "weigh", "with_all_rows"]
 # Rows are drawn by weight if it lowers the noise of a batch by more. With normal regressors the
 # gain is at most 1.5.
 LEAST_GAIN = 3.0
+# The same where rows have groups, which then share a batch evenly: most of the gain.
+LEAST_OF_GROUPS = 1.5
 # Distance of a center from the mode of all rows, in standard deviations of an entry, from which on
 # they improve it. A subsample alone leaves less.
 FARTHEST = 2.0
@@ -111,10 +114,21 @@ def weigh(
     """
     before, gradient.weights = gradient.weights, None
     sizes = sizes_of_rows(gradient, point, mass=mass, rng=rng)
-    if sizes is not None and not np.any(sizes > 0):
+    if sizes is None:
+        return
+    if not np.any(sizes > 0):
         gradient.weights = before
-    elif sizes is not None and gain_of(sizes) >= least:
-        gradient.weights = RowWeights.proportional_to(sizes)
+        return
+    groups = _smallest_groups(gradient)
+    if gain_of(sizes) >= (least if groups is None else min(least, LEAST_OF_GROUPS)):
+        gradient.weights = RowWeights.proportional_to(sizes, groups)
+
+
+def _smallest_groups(gradient: HostGradient) -> np.ndarray | None:
+    """Return the groups of rows of the factor with the most levels that have rows in common."""
+    n_levels = [(np.max(groups) + 1, groups) for groups in gradient.groups_of_rows()]
+    several = [(n, groups) for n, groups in n_levels if 2 * n <= len(groups)]
+    return max(several, key=lambda one: one[0])[1] if several else None
 
 
 def _is_far(gradient: HostGradient, frame: Frame) -> bool:
@@ -221,9 +235,9 @@ def sizes_of_rows(
         return None
     points = [point]
     for _ in range(N_PAIRS):
-        noise = [HALF_WIDTH * rng.standard_normal(np.shape(x)) for x in point]
+        signs = [rng.choice([-HALF_WIDTH, HALF_WIDTH], np.shape(x)) for x in point]
         for sign in (1, -1):
-            moves = [np.asarray(sign * z, x.dtype) for z, x in zip(noise, point, strict=True)]
+            moves = [np.asarray(sign * z, x.dtype) for z, x in zip(signs, point, strict=True)]
             points.append(around(gradient, point, mass, moves))
     with np.errstate(invalid="ignore"):
         parts = [_second_differences(terms, gradient, points, rows) for [rows] in gradient.chunks()]

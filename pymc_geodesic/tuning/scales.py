@@ -116,7 +116,7 @@ def first_scales(
     found = gradient.many([start] * N_BATCHES, rows)
     variances = np.var([joined(one.pulled_back) for one in found], axis=0, ddof=1)
     # The gradient of a batch of n rows is scaled to all N: its variance is N / n times the sum.
-    of_entry = np.max(np.divide(gradient.batch_sizes, gradient.n_rows)) * variances
+    of_entry = np.max(np.divide(list(map(len, rows[0])), gradient.n_rows)) * variances
     of_entry = np.where(np.isfinite(of_entry), of_entry, 0.0) + LARGEST**-2
     scales = Scales(gradient, start)
     return scales.mass(scales.averaged(of_entry) ** -0.5, start[0].dtype.name)

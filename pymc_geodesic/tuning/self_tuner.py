@@ -37,6 +37,9 @@ N_CURVATURE_POINTS = 3
 # Energy above the center's, for each entry and one more, of chains that have run off: entries at
 # temperature one have a half each.
 MOST_ENERGY = 10.0
+# Batches of the model together whose noise is measured first if rows are drawn by weight. Groups
+# share more rows more evenly, so that the noise of one batch would be too large for several.
+FIRST_TIMES = 4
 # Control variates need two gradients per transition, so they pay if they halve the noise.
 PAYS_BELOW = 0.5
 
@@ -114,7 +117,7 @@ class SelfTuner:
         Variables that are ``movable`` may start elsewhere; see
         :func:`~pymc_geodesic.tuning.starts.best_starts`.
         """
-        self.gradient.weights = None
+        self.gradient.weights, self.gradient.times = None, FIRST_TIMES
         anchor = self._surroundings.anchor(start, rng, movable=movable)
         if self._sees_all_rows:
             anchor = self._with_all_rows(anchor, start, rng)
@@ -255,7 +258,9 @@ class SelfTuner:
                 center=there if pays else None,
                 rng=rng,
             )
-        return Findings(mass, noise, curvature, ratio, pays, center, is_gaussian)
+        times = self.gradient.times if is_weighed else 1
+        found = Findings(mass, noise, curvature, ratio, pays, center, is_gaussian)
+        return found.of_batches(1 / times)
 
     def _refined(self, mass: Mass, draws: Sequence[Sequence[np.ndarray]]) -> Mass:
         """Fit the mass to draws."""

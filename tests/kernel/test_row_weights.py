@@ -4,12 +4,14 @@
 
 import pickle
 
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
 from scipy import stats
 
-from pymc_geodesic.kernel.row_weights import RowWeights, gain_of
+from pymc_geodesic.kernel.jax.resident import in_double_precision
+from pymc_geodesic.kernel.row_weights import RowWeights, gain_of, systematic
 
 N = 400
 
@@ -43,6 +45,36 @@ def test_many_small_rows_keep_their_common_share():
     weights = RowWeights.proportional_to(sizes)
     of_small = np.sum(1 / (3 * N * weights.factors[: 2 * N]))
     assert of_small == pytest.approx(0.2 * 2 / 3 + 0.8 * 2e-4, abs=1e-3)
+
+
+@pytest.mark.parametrize("size", [40, 61])
+def test_each_half_of_a_batch_has_the_expected_rows_of_every_group(sizes, size):
+    groups = np.random.default_rng(6).integers(0, 9, N)
+    weights = RowWeights.proportional_to(sizes, groups)
+    shares = np.bincount(groups, 1 / (N * weights.factors.astype(float)))
+    drawn = weights.draw(np.random.default_rng(7), (4000, size))
+    for half in (drawn[:, : size // 2], drawn[:, size // 2 :]):
+        counts = np.array([np.bincount(batch, minlength=9) for batch in groups[half]])
+        expected = half.shape[1] * shares
+        assert np.all(np.abs(counts - expected) < 1 + 1e-4)
+        error = np.std(counts, axis=0) / np.sqrt(len(counts))
+        assert np.all(np.abs(counts.mean(axis=0) - expected) <= 4 * error + 1e-4)
+
+
+def test_halves_of_a_batch_are_independent(sizes):
+    weights = RowWeights.proportional_to(sizes)
+    drawn = weights.draw(np.random.default_rng(8), (20_000, 10))
+    first, second = (weights.factors * sizes)[drawn].reshape(-1, 2, 5).sum(axis=2).T
+    assert abs(np.corrcoef(first, second)[0, 1]) < 4 / np.sqrt(len(drawn))
+
+
+def test_places_are_those_of_jax():
+    begins = np.random.default_rng(9).random((3, 2))
+    ours = systematic(begins, 7, 1000, np)
+    with in_double_precision():
+        theirs = systematic(jnp.array(begins), 7, 1000, jnp)
+    assert ours.shape == (3, 7)
+    np.testing.assert_array_equal(ours, theirs)
 
 
 def test_a_copy_in_the_same_process_is_the_same_and_elsewhere_draws_the_same(sizes):
