@@ -15,8 +15,8 @@ difference of the log likelihood :math:`f_i` of a row,
 
 has a mean square of the order of :math:`\lVert H_i \rVert^2`. For generalised linear models it is
 one to three times the square of the leverage; for a row that concerns one effect it is this square
-for all signs, so that no group gets few rows by chance. It needs the log likelihood of all rows at a few points, and
-no gradients.
+for all signs, so that no group gets few rows by chance. It needs the log likelihood of all rows at
+a few points, and no gradients.
 """
 
 from __future__ import annotations
