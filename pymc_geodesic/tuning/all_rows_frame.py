@@ -43,7 +43,7 @@ __all__ = ["sizes_of_rows", "weigh", "with_all_rows"]
 # Rows are drawn by weight if it lowers the noise of a batch by more. With normal regressors the
 # gain is at most 1.5.
 LEAST_GAIN = 3.0
-# The same where rows have groups, which then share a batch evenly: most of the gain.
+# The same where rows have groups: that these share a batch evenly is most of the gain.
 LEAST_OF_GROUPS = 1.5
 # Distance of a center from the mode of all rows, in standard deviations of an entry, from which on
 # they improve it. A subsample alone leaves less.
