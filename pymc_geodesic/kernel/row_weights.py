@@ -31,7 +31,7 @@ import numpy as np
 
 from pymc_geodesic.arrays import Array
 
-__all__ = ["RowWeights", "gain_of", "systematic"]
+__all__ = ["RowWeights", "systematic"]
 
 # Places by weight for each row: a fifth of the draws is uniform.
 LENGTH = 4
@@ -87,6 +87,25 @@ class RowWeights:
         *outer, size = shape
         return self.listed[systematic(rng.random((*outer, 2)), size, len(self.listed), np)]
 
+    def gain(self, sizes: np.ndarray) -> float:
+        """Return by which factor these weights lower the variance of sums over rows.
+
+        It is that of independent terms of these root mean squares.
+
+        Parameters
+        ----------
+        sizes : ndarray, shape (row,)
+            Finite and not negative.
+
+        Returns
+        -------
+        float
+            One for weights that are all the same.
+        """
+        squares = np.square(sizes, dtype=float)
+        total = np.sum(squares * self.factors)
+        return float(np.sum(squares) / total) if total > 0 else 1.0
+
     def __reduce__(self) -> tuple[Any, tuple[bytes, tuple[np.ndarray, np.ndarray | None]]]:
         """Keep what is not much: chains are copied often."""
         return _restored, (self._key, self._given)
@@ -126,33 +145,3 @@ ALIVE: WeakValueDictionary[bytes, RowWeights] = WeakValueDictionary()
 
 def _restored(key: bytes, given: tuple[np.ndarray, np.ndarray | None]) -> RowWeights:
     return ALIVE.get(key) or RowWeights(*given)
-
-
-def gain_of(sizes: np.ndarray) -> float:
-    """Return by which factor drawing rows by the sizes of their terms lowers the variance.
-
-    It is that of independent terms of these root mean squares, the uniform part included.
-
-    Parameters
-    ----------
-    sizes : ndarray, shape (row,)
-        Finite and not negative.
-
-    Returns
-    -------
-    float
-        One for equal sizes.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from pymc_geodesic.kernel.row_weights import gain_of
-    >>> gain_of(np.ones(1000))
-    1.0
-    >>> round(gain_of(np.append(np.ones(999), 1000.0)))
-    241
-    """
-    if not np.any(sizes > 0):
-        return 1.0
-    shares = sizes / np.mean(sizes)
-    return float(np.mean(shares**2) / np.mean(shares**2 * (1 + LENGTH) / (1 + LENGTH * shares)))

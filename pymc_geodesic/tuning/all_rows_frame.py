@@ -27,7 +27,7 @@ from copy import deepcopy
 import numpy as np
 
 from pymc_geodesic.kernel.host_gradient import SUBSAMPLE, HostGradient, TermsOfRows
-from pymc_geodesic.kernel.row_weights import RowWeights, gain_of
+from pymc_geodesic.kernel.row_weights import RowWeights
 from pymc_geodesic.mass.arrays import JointMass, Mass, MassForm, VariableMasses, joined, split
 from pymc_geodesic.stages import stage
 from pymc_geodesic.tuning.anchor import around, is_gaussian_around
@@ -120,8 +120,25 @@ def weigh(
         gradient.weights = before
         return
     groups = _smallest_groups(gradient)
-    if gain_of(sizes) >= (least if groups is None else min(least, LEAST_OF_GROUPS)):
-        gradient.weights = RowWeights.proportional_to(sizes, groups)
+    weights = RowWeights.proportional_to(sizes, groups)
+    if least and groups is not None:
+        least = min(least, LEAST_OF_GROUPS)
+    if not least or _gain_elsewhere(weights, gradient, point, mass, rng) >= least:
+        gradient.weights = weights
+
+
+def _gain_elsewhere(
+    weights: RowWeights,
+    gradient: HostGradient,
+    point: Sequence[np.ndarray],
+    mass: Mass,
+    rng: np.random.Generator,
+) -> float:
+    """Return what weights gain at a draw: where effects are multiples, other rows may matter."""
+    noise = [rng.standard_normal(np.shape(x)).astype(x.dtype) for x in point]
+    there = around(gradient, point, mass, noise)
+    sizes = sizes_of_rows(gradient, there, mass=mass, rng=rng, n_pairs=N_PAIRS_ELSEWHERE)
+    return 1.0 if sizes is None else weights.gain(sizes)
 
 
 def _smallest_groups(gradient: HostGradient) -> np.ndarray | None:
@@ -202,7 +219,8 @@ def _with_curvature(
 
 
 # Pairs of points: they determine the size of a row to a third, which costs a tenth of the gain.
-N_PAIRS = 8
+# Fewer tell the gain itself, which is an average over rows.
+N_PAIRS, N_PAIRS_ELSEWHERE = 8, 2
 
 
 def sizes_of_rows(
@@ -211,6 +229,7 @@ def sizes_of_rows(
     *,
     mass: Mass,
     rng: np.random.Generator,
+    n_pairs: int = N_PAIRS,
 ) -> np.ndarray | None:
     """Measure the changes of the gradients of all rows.
 
@@ -224,6 +243,8 @@ def sizes_of_rows(
         Gives the frame.
     rng : numpy.random.Generator
         Source of the directions.
+    n_pairs : int
+        Number of directions.
 
     Returns
     -------
@@ -234,7 +255,7 @@ def sizes_of_rows(
     if terms is None or not _belong_to_rows(terms, gradient, point):
         return None
     points = [point]
-    for _ in range(N_PAIRS):
+    for _ in range(n_pairs):
         signs = [rng.choice([-HALF_WIDTH, HALF_WIDTH], np.shape(x)) for x in point]
         for sign in (1, -1):
             moves = [np.asarray(sign * z, x.dtype) for z, x in zip(signs, point, strict=True)]

@@ -11,7 +11,7 @@ import pytest
 from scipy import stats
 
 from pymc_geodesic.kernel.jax.resident import in_double_precision
-from pymc_geodesic.kernel.row_weights import RowWeights, gain_of, systematic
+from pymc_geodesic.kernel.row_weights import RowWeights, systematic
 
 N = 400
 
@@ -92,9 +92,11 @@ def test_the_gain_is_that_of_the_variance_of_a_weighted_sum(sizes):
     signs = np.random.default_rng(4).choice([-1.0, 1.0], N)
     drawn = weights.draw(np.random.default_rng(5), (20_000,))
     by_weight = np.mean((weights.factors * signs * sizes)[drawn] ** 2)
-    assert np.mean(sizes**2) / by_weight == pytest.approx(gain_of(sizes), rel=0.05)
+    assert np.mean(sizes**2) / by_weight == pytest.approx(weights.gain(sizes), rel=0.05)
+    # Weights of other rows lose.
+    assert RowWeights.proportional_to(sizes[::-1]).gain(sizes) < 1
 
 
 def test_equal_sizes_and_no_sizes_gain_nothing():
-    assert gain_of(np.ones(10)) == pytest.approx(1)
-    assert gain_of(np.zeros(10)) == 1
+    assert RowWeights.proportional_to(np.ones(10)).gain(np.arange(10.0)) == pytest.approx(1)
+    assert RowWeights.proportional_to(np.arange(10.0)).gain(np.zeros(10)) == 1

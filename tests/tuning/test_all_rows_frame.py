@@ -9,7 +9,7 @@ import pytest
 from scipy.special import expit
 
 from pymc_geodesic.kernel.host_gradient import HostGradient
-from pymc_geodesic.kernel.row_weights import RowWeights, gain_of
+from pymc_geodesic.kernel.row_weights import RowWeights
 from pymc_geodesic.mass.arrays import VariableMasses, joined
 from pymc_geodesic.potential import Potential
 from pymc_geodesic.tuning.all_rows_frame import sizes_of_rows, weigh, with_all_rows
@@ -119,7 +119,7 @@ def test_sizes_of_rows_are_their_leverages():
     low, median, high = np.quantile(ratios, [0.05, 0.5, 0.95])
     assert 0.4 < median < 1.2
     assert 0.1 < low < high < 3
-    assert gain_of(sizes) > 10
+    assert RowWeights.proportional_to(sizes).gain(sizes) > 10
 
 
 @pytest.fixture(scope="module")
