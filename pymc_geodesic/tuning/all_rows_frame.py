@@ -45,6 +45,8 @@ __all__ = ["sizes_of_rows", "weigh", "with_all_rows"]
 LEAST_GAIN = 3.0
 # The same where rows have groups: that these share a batch evenly is most of the gain.
 LEAST_OF_GROUPS = 1.5
+# Draws that all groups share equally, over those by size.
+EQUAL_SHARE = 0.5
 # Distance of a center from the mode of all rows, in standard deviations of an entry, from which on
 # they improve it. A subsample alone leaves less.
 FARTHEST = 2.0
@@ -120,6 +122,11 @@ def weigh(
         gradient.weights = before
         return
     groups = _smallest_groups(gradient)
+    if groups is not None:
+        # A scale that is far too small would make the rows of an effect rare, and rows that are
+        # rare tell no scale.
+        n_rows = np.bincount(groups)
+        sizes = sizes + EQUAL_SHARE * sizes.sum() / np.count_nonzero(n_rows) / n_rows[groups]
     weights = RowWeights.proportional_to(sizes, groups)
     if least and groups is not None:
         least = min(least, LEAST_OF_GROUPS)
