@@ -135,11 +135,7 @@ def weigh(
 
 
 def _gain_elsewhere(
-    weights: RowWeights,
-    gradient: HostGradient,
-    point: Sequence[np.ndarray],
-    mass: Mass,
-    rng: np.random.Generator,
+    weights: RowWeights, gradient: HostGradient, point: Sequence[np.ndarray], mass: Mass, rng
 ) -> float:
     """Return what weights gain at a draw: where effects are multiples, other rows may matter."""
     noise = [rng.standard_normal(np.shape(x)).astype(x.dtype) for x in point]
