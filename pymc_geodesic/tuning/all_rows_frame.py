@@ -116,17 +116,15 @@ def weigh(
     """
     before, gradient.weights = gradient.weights, None
     sizes = sizes_of_rows(gradient, point, mass=mass, rng=rng)
-    if sizes is None:
-        return
-    if not np.any(sizes > 0):
-        gradient.weights = before
+    if sizes is None or not np.any(sizes > 0):
+        gradient.weights = None if sizes is None else before
         return
     groups = _smallest_groups(gradient)
     if groups is not None:
         # A scale that is far too small would make the rows of an effect rare, and rows that are
         # rare tell no scale.
-        n_rows = np.bincount(groups)
-        sizes = sizes + EQUAL_SHARE * sizes.sum() / np.count_nonzero(n_rows) / n_rows[groups]
+        n = np.bincount(groups)
+        sizes = sizes + EQUAL_SHARE * sizes.sum() / np.count_nonzero(n) / n[groups]
     weights = RowWeights.proportional_to(sizes, groups)
     if least and groups is not None:
         least = min(least, LEAST_OF_GROUPS)
@@ -146,9 +144,11 @@ def _gain_elsewhere(
 
 def _smallest_groups(gradient: HostGradient) -> np.ndarray | None:
     """Return the groups of rows of the factor with the most levels that have rows in common."""
-    n_levels = [(np.max(groups) + 1, groups) for groups in gradient.groups_of_rows()]
-    several = [(n, groups) for n, groups in n_levels if 2 * n <= len(groups)]
-    return max(several, key=lambda one: one[0])[1] if several else None
+    [n] = gradient.n_rows
+    # Indices of another length, or from the end, tell no group of each row.
+    found = [x for x in gradient.groups_of_rows() if x.shape == (n,) and np.min(x) >= 0]
+    several = [x for x in found if 2 * (np.max(x) + 1) <= n]
+    return max(several, key=np.max).astype("int32") if several else None
 
 
 def _is_far(gradient: HostGradient, frame: Frame) -> bool:

@@ -4,6 +4,7 @@
 
 import numpy as np
 import pymc as pm
+import pytensor.tensor as pt
 import pytest
 
 from scipy.special import expit
@@ -152,3 +153,25 @@ def test_starts_have_a_finite_energy_with_many_rows(money, seed):
     rng = np.random.default_rng(seed)
     found = best_starts(money, start, movable=[True, True], rng=rng)
     assert all(np.isfinite(money.whole(point).energy) for point in found)
+
+
+@pytest.mark.parametrize("is_from_end", [True, False])
+def test_rows_are_drawn_by_weight_where_an_index_tells_no_group(is_from_end):
+    rng, n = np.random.default_rng(3), 20_000
+    x, late = np.exp(rng.normal(0.0, 2.0, n)), rng.integers(0, 2, n).astype("int32")
+    y = 0.5 + 0.2 * x + late + rng.standard_normal(n)
+    with pm.Model() as model:
+        xb, is_late, yb = pm.Minibatch(x, late, y, batch_size=100)
+        effect, slope = pm.Normal("effect", shape=2), pm.Normal("slope")
+        if is_from_end:
+            of_row = effect[is_late - 2]
+        else:
+            of_row = effect[pt.concatenate([is_late, is_late])].reshape((2, -1))[0]
+        pm.Normal("y", of_row + slope * xb, 1.0, observed=yb, total_size=n)
+    gradient = host(model)
+    assert len(gradient.groups_of_rows()) == 1
+    mass = VariableMasses(
+        [np.full(2, 0.01), np.array(1e-3)], dense=[False] * 2, shapes=[(2,), ()], dtype="float64"
+    )
+    weigh(gradient, [np.zeros(2), np.zeros(())], mass=mass, rng=rng)
+    assert gradient.weights is not None
