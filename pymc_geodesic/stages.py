@@ -1,14 +1,16 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""What a run is doing, told to whoever shows it."""
+"""What a run is doing, told to whoever shows it, and the logger of all messages."""
 
 from __future__ import annotations
+
+import logging
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-__all__ = ["shown_by", "stage"]
+__all__ = ["log", "shown_by", "stage"]
 
 # Who shows the stage, and the stages that others interrupt.
 _SHOW: ContextVar[Callable[[str], None] | None] = ContextVar("show", default=None)
@@ -49,3 +51,7 @@ def shown_by(show: Callable[[str], None]) -> Iterator[None]:
     finally:
         _SHOW.reset(shown)
         _NOW.reset(now)
+
+
+# PyMC's own logger, so that silencing PyMC silences these lines too.
+log = logging.getLogger("pymc")

@@ -18,8 +18,8 @@ ROOT = Path(pymc_geodesic.__file__).parent
 SLOW = {
     *("runs.running_moments", "diagnostics.step_halving"),
     *("distributions.kent_fit", "distributions.maximum_likelihood", "distributions.unimodal"),
-    *("mass.tangent", "runs.checkpoints.resume", "runs.sample", "tuning.monte_carlo_em"),
-    *("step_methods.gmc", "step_methods.gsgnht", "step_methods.sggmc", "step_methods.sghmc"),
+    *("mass.tangent", "runs.saved", "runs.sample", "tuning.monte_carlo_em"),
+    *("step_methods.gmc", "step_methods.sgnht", "step_methods.sggmc", "step_methods.sghmc"),
     *("step_methods.sgnphmc", "step_methods.sgrld"),
     *("topic_models.completion", "topic_models.latent_dirichlet_allocation"),
 }

@@ -86,13 +86,19 @@ SAYS = {
         "draws, where it is NaN in the result",
         "The result has PyMC's values in place of the variables",
     ],
-    "runs/labels.py": ["in the result, in which", "are texts in the result, such as"],
     "runs/progress.py": ["No progress bar is shown"],
     "runs/refine.py": ["Nothing was corrected: the draws are more precise"],
     "runs/certificate.py": [
         "importance weights are sure of no more than",
         "the log density of all rows takes",
         "is wrong by",
+    ],
+    "runs/choose_step.py": [
+        "A transition reads a batch of rows: the run samples",
+        "would be computed from all rows at every draw, and so",
+        "integrated out, row by row",
+        "because nothing else depends on",
+        "is inaccurate: with more nodes the log density",
     ],
     "runs/refined.py": [
         "Nothing was corrected: corrections do not come",
@@ -112,20 +118,17 @@ SAYS = {
         "draw iterations took",
     ],
     "runs/memory_limits.py": ["is left out of the result: its draws would take"],
-    "runs/sampled_models.py": ["has no data that can be stored"],
-    "runs/traces.py": ["is left out of the result"],
+    "runs/traces.py": [
+        "is left out of the result",
+        "in the result, in which",
+        "are texts in the result, such as",
+        "has no data that can be stored",
+    ],
     "runs/update.py": ["The earlier draws are no start: "],
     "runs/until.py": [
         "which meet `until`",
         "seconds after the run began",
         "do not meet `until`",
-    ],
-    "runs/whole_models.py": [
-        "A transition reads a batch of rows: the run samples",
-        "would be computed from all rows at every draw, and so",
-        "integrated out, row by row",
-        "because nothing else depends on",
-        "is inaccurate: with more nodes the log density",
     ],
     "sampling/centered_coordinates.py": [
         "found that the data determine",

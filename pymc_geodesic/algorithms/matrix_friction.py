@@ -21,8 +21,7 @@ import numpy as np
 from pymc_geodesic import arrays
 from pymc_geodesic.algorithms import sggmc
 from pymc_geodesic.algorithms.algorithm import Algorithm
-from pymc_geodesic.algorithms.given_friction import GivenFriction, is_number, read_friction
-from pymc_geodesic.algorithms.sggmc import State
+from pymc_geodesic.algorithms.sggmc import GivenFriction, State, is_number, read_friction
 from pymc_geodesic.algorithms.splitting import (
     FRICTION_MARGIN,
     balanced_kick,

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from pymc_geodesic import arrays
 from pymc_geodesic.arrays import Array
-from pymc_geodesic.kernel.trees import Tree, leaves_of, rebuilt
+from pymc_geodesic.kernel.interface import Tree, leaves_of, rebuilt
 from pymc_geodesic.manifolds import Point, Product
 from pymc_geodesic.manifolds.product import along_rows
 

@@ -15,7 +15,7 @@ from pymc.model import Model
 
 from pymc_geodesic.calibration.simulations import Simulated
 from pymc_geodesic.entry_names import entry_name
-from pymc_geodesic.sampling.log import log
+from pymc_geodesic.stages import log
 
 __all__ = ["result_of"]
 

@@ -32,7 +32,7 @@ from pymc_geodesic.potential.model_graphs import graph_of_model, model_of_graph,
 from pymc_geodesic.runs.cluster.on_workers import required_processes
 from pymc_geodesic.runs.cluster.worker import RETRIES, held, plugin_of
 from pymc_geodesic.runs.sample import sample
-from pymc_geodesic.sampling.log import log
+from pymc_geodesic.stages import log
 
 if TYPE_CHECKING:
     from distributed import Client

@@ -22,7 +22,7 @@ from pymc_geodesic.potential.total_size import missing_rows, row_variables
 from pymc_geodesic.potential.variables import SampledVariable
 from pymc_geodesic.rows.builders import given_model
 from pymc_geodesic.runs.at_draws import at_draws, to_value
-from pymc_geodesic.runs.sampled_models import sampled_model
+from pymc_geodesic.runs.traces import sampled_model
 from pymc_geodesic.validation import whole
 
 __all__ = ["Batches", "GradientDraws", "ModelPoints", "gradient_draws", "model_points"]

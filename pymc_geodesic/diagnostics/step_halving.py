@@ -19,12 +19,11 @@ from pymc_geodesic.kernel.representatives import without_seam
 from pymc_geodesic.manifolds.registry import recorded_manifolds
 from pymc_geodesic.rows.builders import given_model
 from pymc_geodesic.run_record import ATTRIBUTE
-from pymc_geodesic.runs.choose_step import StepArgument
+from pymc_geodesic.runs.choose_step import StepArgument, sampled_model
 from pymc_geodesic.runs.deterministics import Traced
 from pymc_geodesic.runs.halved import halve
 from pymc_geodesic.runs.starts import InitialValues, RandomSeed
-from pymc_geodesic.runs.whole_models import sampled_model
-from pymc_geodesic.sampling.log import log
+from pymc_geodesic.stages import log
 from pymc_geodesic.validation import flag, mapping, share, whole
 
 __all__ = ["StepHalving", "step_halving"]

@@ -46,7 +46,7 @@ from pymc_geodesic.rows.builders import given_model
 from pymc_geodesic.run_record import RunRecord, read_records
 from pymc_geodesic.runs.certificate import certified_before
 from pymc_geodesic.runs.refined import as_drawn
-from pymc_geodesic.runs.sampled_models import sampled_model
+from pymc_geodesic.runs.traces import sampled_model
 from pymc_geodesic.validation import data_tree
 
 __all__ = ["diagnose"]

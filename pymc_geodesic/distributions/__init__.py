@@ -6,7 +6,6 @@ from pymc_geodesic.distributions import transforms
 from pymc_geodesic.distributions.angular_central_gaussian import AngularCentralGaussian
 from pymc_geodesic.distributions.bingham import Bingham
 from pymc_geodesic.distributions.bivariate_von_mises import BivariateVonMises
-from pymc_geodesic.distributions.cardioid import Cardioid
 from pymc_geodesic.distributions.coordinates import (
     angles_to_vectors,
     matrix_to_quaternion,
@@ -24,16 +23,15 @@ from pymc_geodesic.distributions.maximum_likelihood import (
     fit_von_mises_fisher,
     fit_watson,
 )
-from pymc_geodesic.distributions.power_spherical import PowerSpherical
+from pymc_geodesic.distributions.probability_vectors import stick_breaking
 from pymc_geodesic.distributions.projected_normal import ProjectedNormal
 from pymc_geodesic.distributions.spherical_cauchy import SphericalCauchy
 from pymc_geodesic.distributions.spherical_uniform import SphericalUniform, UniformBall
-from pymc_geodesic.distributions.stick_breaking import stick_breaking
 from pymc_geodesic.distributions.symmetric_dirichlet import SymmetricDirichlet
 from pymc_geodesic.distributions.uniform_stiefel import UniformStiefel
-from pymc_geodesic.distributions.von_mises_fisher import VonMisesFisher
+from pymc_geodesic.distributions.von_mises_fisher import PowerSpherical, VonMisesFisher
 from pymc_geodesic.distributions.watson import Watson
-from pymc_geodesic.distributions.wrapped_cauchy import WrappedCauchy
+from pymc_geodesic.distributions.wrapped_cauchy import Cardioid, WrappedCauchy
 from pymc_geodesic.distributions.wrapped_normal import WrappedNormal
 
 __all__ = [

@@ -15,7 +15,7 @@ from pytensor.tensor.variable import TensorVariable
 
 from pymc_geodesic.distributions.base import ChecksObserved
 from pymc_geodesic.distributions.validation import as_float_tensor, check_numbers, constant_value
-from pymc_geodesic.manifolds.circle import wrapped
+from pymc_geodesic.manifolds.euclidean import wrapped
 
 __all__ = [
     "AngleDistribution",

@@ -26,7 +26,7 @@ from pymc_geodesic.distributions.validation import (
     check_numbers,
 )
 from pymc_geodesic.distributions.von_mises_fisher import draw_cosine
-from pymc_geodesic.manifolds.circle import wrapped
+from pymc_geodesic.manifolds.euclidean import wrapped
 
 __all__ = ["BivariateVonMises", "BivariateVonMisesRV", "sine_model_log_normalizer"]
 

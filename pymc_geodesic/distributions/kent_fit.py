@@ -10,7 +10,7 @@ import numpy as np
 
 from numpy.typing import ArrayLike
 
-from pymc_geodesic.distributions.kent_constant import kent_log_normalizer
+from pymc_geodesic.distributions.kent import kent_log_normalizer
 from pymc_geodesic.distributions.maximum_likelihood import (
     as_rows,
     fit_von_mises_fisher,

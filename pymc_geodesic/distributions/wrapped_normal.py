@@ -21,7 +21,7 @@ from pymc_geodesic.distributions.angles import (
 )
 from pymc_geodesic.distributions.base import RandomGraph, on_support, with_signature
 from pymc_geodesic.distributions.validation import as_float_tensor, check_numbers
-from pymc_geodesic.manifolds.circle import wrapped
+from pymc_geodesic.manifolds.euclidean import wrapped
 
 __all__ = ["WrappedNormal", "WrappedNormalRV"]
 

@@ -19,7 +19,7 @@ from pytensor.tensor import tensor
 
 from pymc_geodesic import arrays
 from pymc_geodesic.arrays import Array
-from pymc_geodesic.kernel.trees import leaves_of
+from pymc_geodesic.kernel.interface import leaves_of
 from pymc_geodesic.manifolds import Euclidean, Point, Product
 from pymc_geodesic.manifolds.fields import Work
 from pymc_geodesic.mass import Mass

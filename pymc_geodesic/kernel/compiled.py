@@ -17,13 +17,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pymc_geodesic.kernel.interface import leaves_of, rebuilt
 from pymc_geodesic.kernel.jax.function import JAXFunction
 from pymc_geodesic.kernel.jax.resident import (
     aligned_empty,
     copied_to_device,
     in_double_precision,
 )
-from pymc_geodesic.kernel.trees import leaves_of, rebuilt
 
 __all__ = ["Chunk", "CompiledMap"]
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pymc_geodesic.kernel.interface import Inputs
+from pymc_geodesic.kernel.interface import Inputs, leaves_of, map_leaves
 from pymc_geodesic.kernel.jax.ensemble import DrawnRows, Places, ensemble_of, one_call_of
 from pymc_geodesic.kernel.jax.resident import (
     Placement,
@@ -18,7 +18,6 @@ from pymc_geodesic.kernel.jax.resident import (
     on_accelerator,
 )
 from pymc_geodesic.kernel.transitions import TransitionKernel
-from pymc_geodesic.kernel.trees import leaves_of, map_leaves
 
 __all__ = ["DrawsOfChains", "EnsembleKernel"]
 

@@ -11,13 +11,25 @@ import numpy as np
 
 from pymc_geodesic.kernel.blocks import blocks_for, joined
 from pymc_geodesic.kernel.compiled import CompiledMap
-from pymc_geodesic.kernel.interface import CenterArrays, Dynamics, Inputs, Outputs
+from pymc_geodesic.kernel.interface import (
+    CenterArrays,
+    Dynamics,
+    Inputs,
+    Outputs,
+    Padding,
+    chunk_length_for,
+    leaves_of,
+)
 from pymc_geodesic.kernel.jax.function import JAXFunction
 from pymc_geodesic.kernel.jax.kernel_function import KernelFunction, PotentialOfArrays, graphs_of
-from pymc_geodesic.kernel.loop import MakeEstimator, estimator_for, loop
-from pymc_geodesic.kernel.padding import Padding, chunk_length_for
-from pymc_geodesic.kernel.trees import leaves_of
-from pymc_geodesic.kernel.virial import Virial, joined_moments, numbers_of_moments
+from pymc_geodesic.kernel.loop import (
+    MakeEstimator,
+    Virial,
+    estimator_for,
+    joined_moments,
+    loop,
+    numbers_of_moments,
+)
 from pymc_geodesic.manifolds import Product
 from pymc_geodesic.mass import Mass
 from pymc_geodesic.mass.frames import weighted

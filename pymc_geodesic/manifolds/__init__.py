@@ -2,12 +2,10 @@
 #   SPDX-License-Identifier: Apache-2.0
 """Manifolds: the geometry of one random variable each."""
 
-from pymc_geodesic.manifolds.ball import Ball
+from pymc_geodesic.manifolds.ball import Ball, Box
 from pymc_geodesic.manifolds.base import Manifold
-from pymc_geodesic.manifolds.box import Box
 from pymc_geodesic.manifolds.cholesky import CholeskyCorr, CholeskyCov
-from pymc_geodesic.manifolds.circle import Circle
-from pymc_geodesic.manifolds.euclidean import Euclidean
+from pymc_geodesic.manifolds.euclidean import Circle, Euclidean
 from pymc_geodesic.manifolds.product import Point as Point
 from pymc_geodesic.manifolds.product import Product
 from pymc_geodesic.manifolds.registry import (

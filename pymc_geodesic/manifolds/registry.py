@@ -16,8 +16,7 @@ from pytensor.tensor import TensorVariable
 
 from pymc_geodesic.manifolds.base import Manifold
 from pymc_geodesic.manifolds.cholesky import CholeskyCorr, CholeskyCov
-from pymc_geodesic.manifolds.circle import Circle
-from pymc_geodesic.manifolds.euclidean import Euclidean
+from pymc_geodesic.manifolds.euclidean import Circle, Euclidean
 from pymc_geodesic.manifolds.simplex import Simplex
 from pymc_geodesic.manifolds.sphere import ProjectiveSphere, Sphere
 from pymc_geodesic.run_record import read_records

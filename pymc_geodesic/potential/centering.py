@@ -28,8 +28,7 @@ from pytensor.tensor import TensorVariable
 
 from pymc_geodesic.graph_inputs import shared_number
 from pymc_geodesic.manifolds import Point
-from pymc_geodesic.potential.centered_effects import centered_effects
-from pymc_geodesic.potential.scaled_products import scaled_products
+from pymc_geodesic.potential.scaled_products import centered_effects, scaled_products
 from pymc_geodesic.potential.variables import Coordinate, SampledVariable
 
 __all__ = ["carried", "coordinates_of", "inside", "outside"]

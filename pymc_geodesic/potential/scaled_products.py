@@ -5,6 +5,9 @@
 Effects that are not centred are written so, ``tau * z`` with ``z ~ N(0, 1)``, and so are the
 weights of features of a Gaussian process. Where data determine the product, ``z`` and the scale
 form a curved ridge.
+
+Effects of groups that are written centred are normal variables whose deviation is unknown.
+Where data say little of such effects, their widths change with the deviation, which is a funnel.
 """
 
 from __future__ import annotations
@@ -31,7 +34,14 @@ from pytensor.tensor.subtensor import AdvancedSubtensor, Subtensor
 
 from pymc_geodesic.potential.variables import manifold_in
 
-__all__ = ["ScaledProduct", "is_random", "log_of", "scaled_products"]
+__all__ = [
+    "CenteredEffect",
+    "ScaledProduct",
+    "centered_effects",
+    "is_random",
+    "log_of",
+    "scaled_products",
+]
 
 Clients = Mapping[Variable, Sequence[Apply]]
 
@@ -221,3 +231,49 @@ def is_random(x: Variable, model: Model) -> bool:
     """Whether a variable of a graph is random."""
     drawn = x.owner is not None and isinstance(x.owner.op, RandomVariable)
     return drawn or x in model.rvs_to_transforms
+
+
+class CenteredEffect(NamedTuple):
+    """A normal variable with an unknown deviation.
+
+    Attributes
+    ----------
+    mean, log_scale : TensorVariable
+        Its mean and the logarithm of its deviation, as functions of PyMC's values of others.
+    """
+
+    mean: TensorVariable
+    log_scale: TensorVariable
+
+
+def centered_effects(model: Model, values: Sequence[TensorVariable]) -> dict[str, CenteredEffect]:
+    """Find normal variables whose deviation depends on other variables.
+
+    Parameters
+    ----------
+    model : pymc.Model
+        The model.
+    values : sequence of TensorVariable
+        Value variables that are sampled; mean and deviation may depend on the flat ones of these
+        alone.
+
+    Returns
+    -------
+    dict of str to CenteredEffect
+        By the name of the variable.
+    """
+    sampled = [model.values_to_rvs[value] for value in values]
+    flat = {rv for rv in sampled if manifold_in(model, rv).is_flat}
+    found = {}
+    for rv in sampled:
+        is_normal = isinstance(rv.owner.op, NormalRV) and model.rvs_to_transforms[rv] is None
+        if rv not in flat or not is_normal:
+            continue
+        mean, deviation = rv.owner.op.dist_params(rv.owner)
+        if not any(is_random(x, model) for x in ancestors([deviation])):
+            continue
+        log_scale = log_of(deviation, model)
+        others = {x for x in ancestors([mean, deviation]) if is_random(x, model)}
+        if log_scale is not None and others <= flat:
+            found[rv.name] = CenteredEffect(*model.replace_rvs_by_values([mean, log_scale]))
+    return found

@@ -21,10 +21,9 @@ from threadpoolctl import threadpool_limits
 from pymc_geodesic.diagnostics import rules as rules
 from pymc_geodesic.diagnostics.harmonics import located
 from pymc_geodesic.manifolds import Manifold
-from pymc_geodesic.predictions.parquet_results import SUFFIX, ParquetResults
 from pymc_geodesic.predictions.quantities import Quantity
 from pymc_geodesic.predictions.rows_of_model import rows_of_block
-from pymc_geodesic.predictions.stored import Form, Results
+from pymc_geodesic.predictions.stored import SUFFIX, Form, ParquetResults, Results
 
 __all__ = ["Evaluation", "mean_and_quantiles"]
 

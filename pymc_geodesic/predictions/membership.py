@@ -29,7 +29,7 @@ from pymc_geodesic.predictions.rows_of_model import (
 from pymc_geodesic.rows.builders import given_model
 from pymc_geodesic.rows.graphs import log_density_of
 from pymc_geodesic.rows.selection import Rows
-from pymc_geodesic.sampling.log import log
+from pymc_geodesic.stages import log
 from pymc_geodesic.validation import data_tree, whole
 
 __all__ = ["membership"]

@@ -12,6 +12,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 import xarray as xr
 
+from pymc_geodesic.kernel.all_rows import AllRows, Differences
 from pymc_geodesic.potential.variables import SampledVariable
 from pymc_geodesic.refinement.frame import Frame, frame_of
 from pymc_geodesic.refinement.importance import (
@@ -22,7 +23,6 @@ from pymc_geodesic.refinement.importance import (
     proposed,
     weighted_moments,
 )
-from pymc_geodesic.runs.energies_at_points import AllRows, Differences
 from pymc_geodesic.runs.gradients_at_draws import GradientsAt, second_time, seconds_of_one
 from pymc_geodesic.runs.refined import RAW
 from pymc_geodesic.stages import stage

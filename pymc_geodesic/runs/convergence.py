@@ -26,7 +26,7 @@ from pymc_geodesic.monte_carlo import largest_r_hats, rank_statistics
 from pymc_geodesic.potential.components import components_in
 from pymc_geodesic.run_record import SUPERCHAINS
 from pymc_geodesic.runs.components import LONGER, unsettled, warnings_of_components
-from pymc_geodesic.runs.labels import labels_of
+from pymc_geodesic.runs.traces import labels_of
 
 __all__ = ["of_superchains", "warnings_of_convergence"]
 

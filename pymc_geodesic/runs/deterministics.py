@@ -21,8 +21,8 @@ from pytensor.tensor import TensorVariable
 from pymc_geodesic.graph_inputs import graph_input
 from pymc_geodesic.kernel.interpreted import Interpreted
 from pymc_geodesic.runs.memory import bytes_of_draw
-from pymc_geodesic.sampling.log import log
 from pymc_geodesic.sampling.run import Arrays
+from pymc_geodesic.stages import log
 
 __all__ = ["Traced", "how_to_compute"]
 

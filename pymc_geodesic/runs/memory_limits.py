@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pymc_geodesic.runs.deterministics import Traced, how_to_compute
 from pymc_geodesic.runs.memory import available_bytes, free_disk, in_units
-from pymc_geodesic.sampling.log import log
+from pymc_geodesic.stages import log
 
 if TYPE_CHECKING:
     from pymc_geodesic.runs.plan import Plan

@@ -19,9 +19,8 @@ from rich.progress import BarColumn, Task, TaskID, TextColumn, TimeRemainingColu
 from rich.progress import Progress as Bar
 from rich.text import Text
 
-from pymc_geodesic.sampling.log import log
 from pymc_geodesic.sampling.run import Arrays
-from pymc_geodesic.stages import shown_by
+from pymc_geodesic.stages import log, shown_by
 from pymc_geodesic.step_methods.progress import log_above_the_progress_bar, mean_text
 
 __all__ = ["Progress"]

@@ -21,8 +21,8 @@ from pymc_geodesic.runs.certificate import NEVER_TOO_MUCH, certified
 from pymc_geodesic.runs.deterministics import Traced
 from pymc_geodesic.runs.gradients_at_draws import BATCHES, GradientsAt
 from pymc_geodesic.runs.refined import as_drawn, refined, unclear
-from pymc_geodesic.runs.sampled_models import sampled_model
-from pymc_geodesic.sampling.log import log
+from pymc_geodesic.runs.traces import sampled_model
+from pymc_geodesic.stages import log
 from pymc_geodesic.validation import data_tree, whole
 
 __all__ = ["refine"]

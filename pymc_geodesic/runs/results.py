@@ -17,6 +17,7 @@ from pymc_geodesic.rows.builders import completed
 from pymc_geodesic.runs.certificate import NEVER_TOO_MUCH, Certificate, certified
 from pymc_geodesic.runs.checkpoints.checkpoint import Checkpoint
 from pymc_geodesic.runs.checkpoints.folder import CheckpointError
+from pymc_geodesic.runs.choose_step import Sampled
 from pymc_geodesic.runs.convergence import warnings_of_convergence
 from pymc_geodesic.runs.gradients_at_draws import ENOUGH, DrawGradients, batches_of_run
 from pymc_geodesic.runs.in_memory import InMemory
@@ -30,11 +31,10 @@ from pymc_geodesic.runs.refined import (
 )
 from pymc_geodesic.runs.run_loop import Phase, RunLoop
 from pymc_geodesic.runs.verdict import SHARE, checked_with_rows
-from pymc_geodesic.runs.whole_models import Sampled
 from pymc_geodesic.sampling import ChainFailure
 from pymc_geodesic.sampling.advance import Sampler
-from pymc_geodesic.sampling.log import log
 from pymc_geodesic.sampling.stochastic import StochasticSampler
+from pymc_geodesic.stages import log
 
 # Of the duration of a run, what gradients of all rows may take that correct its draws, and those
 # of batches where there is time at too few draws.

@@ -19,7 +19,7 @@ from pymc_geodesic.kernel.representatives import Representatives, without_seam
 from pymc_geodesic.manifolds import Circle, Manifold, Product, manifold_named
 from pymc_geodesic.potential.deterministics import deterministic_angles, uses_batch
 from pymc_geodesic.potential.variables import geometry_names
-from pymc_geodesic.runs.labels import labels_of
+from pymc_geodesic.runs.traces import labels_of
 from pymc_geodesic.validation import pymc_model, whole
 
 __all__ = ["RunningMoments", "TraceOfStatistics", "manifolds_of"]

@@ -23,7 +23,7 @@ from pymc_geodesic.runs.choose_step import StepArgument, step_for
 from pymc_geodesic.runs.cluster.on_workers import require_client
 from pymc_geodesic.runs.deterministics import Traced
 from pymc_geodesic.runs.few_rows import ExactArgument, chosen, sample_with_nuts
-from pymc_geodesic.runs.labels import labels_of
+from pymc_geodesic.runs.in_memory import KeepArgument, running_of
 from pymc_geodesic.runs.memory_limits import fit_in_memory
 from pymc_geodesic.runs.plan import Plan, begin_run
 from pymc_geodesic.runs.progress import Progress
@@ -37,8 +37,8 @@ from pymc_geodesic.runs.results import (
     returned,
 )
 from pymc_geodesic.runs.run_loop import Phase, RunLoop, phase_length
-from pymc_geodesic.runs.running import KeepArgument, running_of
 from pymc_geodesic.runs.starts import InitialValues, RandomSeed, require_starts
+from pymc_geodesic.runs.traces import labels_of
 from pymc_geodesic.runs.until import UntilArgument, until_of
 from pymc_geodesic.sampling import ChainMethod
 from pymc_geodesic.sampling.advance import Sampler

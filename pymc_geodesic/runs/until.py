@@ -29,13 +29,13 @@ from pymc.model import Model
 from pymc_geodesic.entry_names import entry_name
 from pymc_geodesic.kernel.representatives import without_seam
 from pymc_geodesic.monte_carlo import effective_sizes, rank_statistics
-from pymc_geodesic.runs.corrected_error import CorrectedError
 from pymc_geodesic.runs.deterministics import Traced
 from pymc_geodesic.runs.gradients_at_draws import DrawGradients
-from pymc_geodesic.runs.labels import labels_of
+from pymc_geodesic.runs.refined import CorrectedError
 from pymc_geodesic.runs.running_moments import manifolds_of
-from pymc_geodesic.sampling.log import log
+from pymc_geodesic.runs.traces import labels_of
 from pymc_geodesic.sampling.run import Arrays
+from pymc_geodesic.stages import log
 from pymc_geodesic.validation import mapping, one_of, positive
 
 __all__ = ["Until", "UntilArgument", "until_of"]

@@ -27,7 +27,7 @@ from pymc_geodesic.runs.at_draws import PosteriorPoints
 from pymc_geodesic.runs.choose_step import step_class_for
 from pymc_geodesic.runs.sample import sample
 from pymc_geodesic.runs.starts import RandomSeed
-from pymc_geodesic.sampling.log import log
+from pymc_geodesic.stages import log
 from pymc_geodesic.tuning.center import FarCenterError, Nearby
 from pymc_geodesic.validation import data_tree
 

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from pymc_geodesic.algorithms.algorithm import Algorithm, Kernel
-from pymc_geodesic.kernel.interface import Inputs
-from pymc_geodesic.kernel.padding import padded_length
+from pymc_geodesic.kernel.interface import Inputs, padded_length
 from pymc_geodesic.kernel.streams import BatchStream, draw_noise, reader_of
 from pymc_geodesic.kernel.transitions import TransitionKernel
 from pymc_geodesic.potential.estimator import Halved, has_any_size

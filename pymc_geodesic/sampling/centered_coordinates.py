@@ -19,16 +19,14 @@ from pymc_geodesic.algorithms.algorithm import Algorithm
 from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.kernel.interpreted import Interpreted
 from pymc_geodesic.kernel.jax.processes import has_computed
-from pymc_geodesic.potential.centered_effects import centered_effects
-from pymc_geodesic.potential.scaled_products import scaled_products
+from pymc_geodesic.potential.scaled_products import centered_effects, scaled_products
 from pymc_geodesic.potential.stream import StreamSource
 from pymc_geodesic.sampling.inputs import BatchOptions, can_halve
-from pymc_geodesic.sampling.log import log
 from pymc_geodesic.sampling.problem import Problem
 from pymc_geodesic.sampling.tuning_options import TuningOptions, tuned_form
-from pymc_geodesic.tuning.centering import centering_exponents
+from pymc_geodesic.stages import log
 from pymc_geodesic.tuning.starts import default_start, is_default
-from pymc_geodesic.tuning.tangent import takes_tangent_mass, tangent_masses
+from pymc_geodesic.tuning.tangent import centering_exponents, takes_tangent_mass, tangent_masses
 from pymc_geodesic.tuning.weak_effects import WeakEffects, centered_shares
 
 __all__ = ["in_suitable_coordinates", "in_tangent_coordinates"]

@@ -12,8 +12,8 @@ from copy import copy
 import numpy as np
 
 from pymc_geodesic.kernel.interface import Outputs
+from pymc_geodesic.kernel.loop import reference_shapes
 from pymc_geodesic.kernel.streams import BatchStream
-from pymc_geodesic.kernel.virial import reference_shapes
 from pymc_geodesic.manifolds import Product
 from pymc_geodesic.mass import Mass
 from pymc_geodesic.potential.variables import SampledVariable

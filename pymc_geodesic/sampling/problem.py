@@ -16,7 +16,7 @@ from pymc.model import Model
 
 from pymc_geodesic.data_checks import DataChecks
 from pymc_geodesic.data_checks.indices import require_fixed_indices
-from pymc_geodesic.kernel.host_functions import PointMap
+from pymc_geodesic.kernel.host_functions import CenteredValues, PointMap
 from pymc_geodesic.latents.gmc import LocalGMC
 from pymc_geodesic.latents.latents import NOTHING, Drawn, Latents
 from pymc_geodesic.manifolds import Manifold
@@ -27,11 +27,10 @@ from pymc_geodesic.potential.deterministics import warn_of_batch_deterministics
 from pymc_geodesic.potential.requested import requested_manifolds
 from pymc_geodesic.potential.total_size import warn_of_poles, warn_of_row_variables
 from pymc_geodesic.potential.variables import Coordinates, geometry_names, manifold_in
-from pymc_geodesic.sampling.centered_values import CenteredValues
 from pymc_geodesic.sampling.chain import ExactChain, GradientChain
 from pymc_geodesic.sampling.explain import impossible_start
-from pymc_geodesic.sampling.log import log
 from pymc_geodesic.sampling.variables import Variables, global_and_local
+from pymc_geodesic.stages import log
 from pymc_geodesic.tuning.mass_adaptation import MassArgument, begin_mass
 
 __all__ = ["Options", "Problem"]

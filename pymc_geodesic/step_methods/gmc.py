@@ -15,7 +15,7 @@ from pymc_geodesic.latents.gmc import LocalGMC
 from pymc_geodesic.sampling.exact import ExactOptions, ExactSampler
 from pymc_geodesic.sampling.problem import Options, Problem
 from pymc_geodesic.sampling.variables import Variables
-from pymc_geodesic.step_methods.arguments import ModelOptions, StepOptions
+from pymc_geodesic.step_methods.checks import ModelOptions, StepOptions
 from pymc_geodesic.step_methods.progress import Shown
 from pymc_geodesic.step_methods.step import Step
 from pymc_geodesic.validation import positive, whole

@@ -17,7 +17,7 @@ import numpy as np
 from rich.progress import TextColumn
 from rich.table import Column
 
-from pymc_geodesic.sampling.log import log
+from pymc_geodesic.stages import log
 
 __all__ = [
     "Shown",

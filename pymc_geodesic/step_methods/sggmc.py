@@ -11,11 +11,11 @@ from numpy.typing import ArrayLike
 
 from pymc_geodesic.algorithms import sggmc
 from pymc_geodesic.algorithms.algorithm import Algorithm
-from pymc_geodesic.algorithms.given_friction import is_number
 from pymc_geodesic.algorithms.matrix_friction import with_friction
+from pymc_geodesic.algorithms.sggmc import is_number
 from pymc_geodesic.sampling.variables import Variables
 from pymc_geodesic.schedules import Schedule
-from pymc_geodesic.step_methods.arguments import GradientOptions
+from pymc_geodesic.step_methods.checks import GradientOptions
 from pymc_geodesic.step_methods.given import FromLearningRate
 from pymc_geodesic.step_methods.stochastic import StochasticStep
 

@@ -8,11 +8,10 @@ from typing import Unpack, get_args
 
 from pymc_geodesic.algorithms import sgld
 from pymc_geodesic.algorithms.algorithm import Integrator
-from pymc_geodesic.algorithms.given_friction import is_number
-from pymc_geodesic.algorithms.sggmc import sghmc
+from pymc_geodesic.algorithms.sggmc import is_number, sghmc
 from pymc_geodesic.sampling.variables import Variables
 from pymc_geodesic.schedules import Schedule
-from pymc_geodesic.step_methods.arguments import GradientOptions
+from pymc_geodesic.step_methods.checks import GradientOptions
 from pymc_geodesic.step_methods.sggmc import SGGMC, Friction
 from pymc_geodesic.step_methods.stochastic import StochasticStep
 from pymc_geodesic.validation import one_of

@@ -9,7 +9,7 @@ from typing import Literal, Unpack
 from pymc_geodesic.algorithms.sgnphmc import sgnphmc
 from pymc_geodesic.sampling.variables import Variables
 from pymc_geodesic.schedules import Schedule
-from pymc_geodesic.step_methods.arguments import TrajectoryOptions
+from pymc_geodesic.step_methods.checks import TrajectoryOptions
 from pymc_geodesic.step_methods.stochastic import StochasticStep
 from pymc_geodesic.tuning.monte_carlo_em import MonteCarloEM
 from pymc_geodesic.validation import whole

@@ -12,7 +12,7 @@ from pymc_geodesic.algorithms.sgrld import Parameterization, sgrld
 from pymc_geodesic.algorithms.simplex_chart import Metric
 from pymc_geodesic.sampling.variables import Variables
 from pymc_geodesic.schedules import Schedule
-from pymc_geodesic.step_methods.arguments import GradientOptions
+from pymc_geodesic.step_methods.checks import GradientOptions
 from pymc_geodesic.step_methods.stochastic import StochasticStep
 from pymc_geodesic.validation import one_of
 

@@ -26,12 +26,17 @@ from pymc_geodesic.potential.minibatch import batch_sources
 from pymc_geodesic.run_record import STATISTIC, ModesRecord, with_modes, write_record
 from pymc_geodesic.sampling.advance import Sampler, next_draw, place
 from pymc_geodesic.sampling.chain import Chain
-from pymc_geodesic.sampling.log import log
 from pymc_geodesic.sampling.mode_search import modes_of
 from pymc_geodesic.sampling.problem import Options
 from pymc_geodesic.sampling.variables import Variables
-from pymc_geodesic.step_methods.arguments import StepOptions, complete_signature, require_known
-from pymc_geodesic.step_methods.checks import check_keywords, require_values
+from pymc_geodesic.stages import log
+from pymc_geodesic.step_methods.checks import (
+    StepOptions,
+    check_keywords,
+    complete_signature,
+    require_known,
+    require_values,
+)
 from pymc_geodesic.step_methods.guard import claim, guarded_competence, require_all_sampled
 from pymc_geodesic.step_methods.progress import (
     Shown,

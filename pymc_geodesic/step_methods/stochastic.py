@@ -21,8 +21,12 @@ from pymc_geodesic.sampling.stochastic import StochasticSampler
 from pymc_geodesic.sampling.tuning_options import TuningOptions
 from pymc_geodesic.sampling.variables import Variables
 from pymc_geodesic.schedules import ConstantSchedule, Schedule, as_schedule
-from pymc_geodesic.step_methods.arguments import DEFAULTS, GradientOptions
-from pymc_geodesic.step_methods.checks import require_fitting, require_shapes
+from pymc_geodesic.step_methods.checks import (
+    DEFAULTS,
+    GradientOptions,
+    require_fitting,
+    require_shapes,
+)
 from pymc_geodesic.step_methods.given import Given, step_size_of
 from pymc_geodesic.step_methods.progress import Shown
 from pymc_geodesic.step_methods.step import Step

@@ -36,8 +36,8 @@ from pymc_geodesic.distributions.symmetric_dirichlet import known_concentration
 from pymc_geodesic.graph_inputs import evaluated
 from pymc_geodesic.potential.packed import corpus_of, corpus_size
 from pymc_geodesic.potential.variables import SampledVariable
-from pymc_geodesic.sampling.log import log
 from pymc_geodesic.schedules import PolynomialSchedule
+from pymc_geodesic.stages import log
 from pymc_geodesic.topic_models.collapsed_gibbs import Assignments
 from pymc_geodesic.topic_models.latent_dirichlet_allocation import (
     LatentDirichletAllocationRV,

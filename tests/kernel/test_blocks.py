@@ -13,9 +13,9 @@ import pymc_geodesic as pmg
 
 from pymc_geodesic.kernel import blocks
 from pymc_geodesic.kernel.blocks import Blocks
+from pymc_geodesic.kernel.interface import leaves_of
 from pymc_geodesic.kernel.jax.function import JAXFunction
 from pymc_geodesic.kernel.jax.written import MANY, Barrier
-from pymc_geodesic.kernel.trees import leaves_of
 
 MU = np.array([0.0, 0.6, 0.8])
 

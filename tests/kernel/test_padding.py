@@ -8,7 +8,7 @@ import pytest
 
 import pymc_geodesic as pmg
 
-from pymc_geodesic.kernel import padding
+from pymc_geodesic.kernel import interface
 from pymc_geodesic.kernel.jax.function import MEMO
 from pymc_geodesic.sampling import begin, run
 from pymc_geodesic.sampling.calls import Calls
@@ -32,16 +32,16 @@ def drawn(made, n_draws, chain_method="sequential"):
 
 
 def test_room_is_as_large_as_arrays_allow():
-    assert padding.padded_length([np.zeros((1, 20)), np.zeros((1, 100))]) == 50
-    assert padding.padded_length([np.zeros((1, 20)), np.zeros((1, 300))]) == 20
-    assert padding.padded_length([np.zeros((1, 3_000))]) == 10
-    assert padding.padded_length([np.zeros((1, 10**6))]) == 1
+    assert interface.padded_length([np.zeros((1, 20)), np.zeros((1, 100))]) == 50
+    assert interface.padded_length([np.zeros((1, 20)), np.zeros((1, 300))]) == 20
+    assert interface.padded_length([np.zeros((1, 3_000))]) == 10
+    assert interface.padded_length([np.zeros((1, 10**6))]) == 1
 
 
 def test_draws_do_not_depend_on_the_padding(monkeypatch):
     _, expected, statistics = drawn(sampler(), 50)
     # Shorter than some draws and longer than others; and not a divisor of all.
-    monkeypatch.setattr(padding, "LENGTHS", (1, 4))
+    monkeypatch.setattr(interface, "LENGTHS", (1, 4))
     chains, found, others = drawn(sampler(), 50)
     assert {4} < {4, *others["n_steps"].ravel()}
     assert chains[0].n_transitions == statistics["n_steps"][0].sum()

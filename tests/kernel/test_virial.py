@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pymc_geodesic.diagnostics.fields import Field
-from pymc_geodesic.kernel.virial import Virial, reference_shapes
+from pymc_geodesic.kernel.loop import Virial, reference_shapes
 from pymc_geodesic.manifolds import Euclidean, LogSimplex, Manifold, Product, Simplex, Sphere
 from pymc_geodesic.manifolds.fields import log_ratio_work
 from pymc_geodesic.manifolds.sphere import LEAST_DIVERGENCE

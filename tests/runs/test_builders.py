@@ -9,7 +9,7 @@ import xarray as xr
 
 import pymc_geodesic as pmg
 
-from pymc_geodesic.sampling.log import log
+from pymc_geodesic.stages import log
 
 # Bambi asks pandas for columns of strings in a way that pandas is going to change.
 pytestmark = pytest.mark.filterwarnings("ignore:For backward compatibility")

@@ -12,10 +12,11 @@ import xarray as xr
 
 import pymc_geodesic as pmg
 
+from pymc_geodesic.kernel import all_rows
 from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.potential import Potential
 from pymc_geodesic.refinement.importance import Judged
-from pymc_geodesic.runs import certificate, energies_at_points
+from pymc_geodesic.runs import certificate
 from pymc_geodesic.runs.at_draws import PointMaps
 from pymc_geodesic.runs.certificate import MEAN_WITHIN, SD_WITHIN, certified, judged
 from pymc_geodesic.runs.gradients_at_draws import GradientsAt
@@ -100,13 +101,13 @@ def test_without_a_certificate_gradients_have_the_word(evaluate):
 
 @pytest.mark.parametrize("too_wide", [6.0, 20.0])
 def test_points_of_which_one_has_most_weight_are_few(evaluate, monkeypatch, too_wide):
-    numbers, compute = [], energies_at_points.evaluated_with_all_rows
+    numbers, compute = [], all_rows.AllRows.__call__
 
-    def counted(gradient, points):
+    def counted(self, points):
         numbers.append(len(points))
-        return compute(gradient, points)
+        return compute(self, points)
 
-    monkeypatch.setattr(energies_at_points, "evaluated_with_all_rows", counted)
+    monkeypatch.setattr(all_rows.AllRows, "__call__", counted)
     # Whatever else the processor does, there is time for as many points as are ever wanted.
     assert verdict(drawn(), evaluate, seconds=100.0).verdict == "certified"
     assert sum(numbers) > 1_000
@@ -205,7 +206,7 @@ def test_batches_that_are_too_noisy_certify_nothing(many_rows, monkeypatch):
     evaluate, mean, root, z = many_rows
     monkeypatch.setattr(certificate, "seconds_of_one", lambda *_: 10.0)
     monkeypatch.setattr(certificate, "N_POINTS", (400,))
-    monkeypatch.setattr(energies_at_points, "N_ROWS", 1)
+    monkeypatch.setattr(all_rows, "N_ROWS", 1)
     idata = az.from_dict({"posterior": {"slope": mean + z @ root.T}})
     found = verdict(idata, evaluate, seconds=60.0)
     assert found.verdict == "not certified"

@@ -13,8 +13,8 @@ import xarray as xr
 import pymc_geodesic as pmg
 
 from pymc_geodesic.monte_carlo import mcse
-from pymc_geodesic.runs import whole_models
-from pymc_geodesic.sampling.log import log
+from pymc_geodesic.runs import choose_step
+from pymc_geodesic.stages import log
 
 N, BATCH_SIZE = 2_000, 100
 SPREAD, NOISE = 0.8, 0.5
@@ -126,7 +126,7 @@ def test_draws_survive_the_failure_of_the_check_of_quadrature(monkeypatch, caplo
     def failing(*arguments):
         raise ZeroDivisionError
 
-    monkeypatch.setattr(whole_models, "error_of_quadrature", failing)
+    monkeypatch.setattr(choose_step, "error_of_quadrature", failing)
     idata = pmg.sample(model=measured_twice()[0], batch_size=BATCH_SIZE, **SHORT)
     assert idata.posterior.sizes["draw"] == 20
     assert "The draws were not checked, because the checks failed: ZeroDivisionError" in caplog.text

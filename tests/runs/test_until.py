@@ -82,7 +82,7 @@ def test_corrected_means_need_few_draws(caplog):
 
 
 def test_batches_tell_the_error_of_a_corrected_mean_where_rows_are_many(monkeypatch):
-    module = import_module("pymc_geodesic.runs.corrected_error")
+    module = import_module("pymc_geodesic.runs.refined")
     monkeypatch.setattr(module, "gradients_of_run", lambda *_, **__: (None, "one takes 3 s"))
     rng = np.random.default_rng(1)
     x = rng.normal(size=(20_000, 2))

@@ -13,7 +13,7 @@ import pymc_geodesic as pmg
 
 from pymc_geodesic.monte_carlo import mcse
 from pymc_geodesic.run_record import read_records
-from pymc_geodesic.sampling.log import log
+from pymc_geodesic.stages import log
 
 SHORT = {"tune": 10, "draws": 20, "chains": 2, "random_seed": 1, "progressbar": False}
 # A transition of finite length leaves means right, and sds to a few per cent.

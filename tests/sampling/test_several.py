@@ -8,7 +8,7 @@ import pytest
 
 import pymc_geodesic as pmg
 
-from pymc_geodesic.kernel import padding
+from pymc_geodesic.kernel import interface
 from pymc_geodesic.sampling import begin, run
 from pymc_geodesic.sampling.inputs import Randomness
 from pymc_geodesic.tuning.spacing import NUMBERS_OF_STEPS
@@ -56,7 +56,7 @@ def test_draws_do_not_depend_on_how_many_a_call_makes(options, monkeypatch):
     assert [x.n_transitions for x in chains] == [x.n_transitions for x in others]
     assert [x.rng.random() for x in chains] == [x.rng.random() for x in others]
     # Compiled without the loop over draws it may round differently.
-    monkeypatch.setattr(padding, "MOST_TURNS", 1)
+    monkeypatch.setattr(interface, "MOST_TURNS", 1)
     _, expected = drawn(sampler(**options), TUNE + DRAWS)
     for name, values in expected.items():
         np.testing.assert_allclose(found[name], values, rtol=1e-6, atol=1e-8)
@@ -64,8 +64,8 @@ def test_draws_do_not_depend_on_how_many_a_call_makes(options, monkeypatch):
 
 def test_draws_do_not_depend_on_how_many_calls_make_one(monkeypatch):
     # Padding for two transitions, so that a draw takes several calls.
-    monkeypatch.setattr(padding, "LENGTHS", (1, 2))
-    monkeypatch.setattr(padding, "MOST_TURNS", 3)
+    monkeypatch.setattr(interface, "LENGTHS", (1, 2))
+    monkeypatch.setattr(interface, "MOST_TURNS", 3)
     made = sampler()
     assert made.calls.parts(20)[0] == slice(0, 2)
     chains = [begin(made, random_seed=seed, tune=30, draws=20) for seed in (1, 2)]
@@ -78,7 +78,7 @@ def test_draws_do_not_depend_on_how_many_calls_make_one(monkeypatch):
 
 def test_calls_of_a_draw_are_equally_long(monkeypatch):
     made = sampler()
-    for size in padding.LENGTHS:
+    for size in interface.LENGTHS:
         monkeypatch.setattr(made.calls, "_padded_length", size)
         for length in NUMBERS_OF_STEPS.tolist():
             parts = made.calls.parts(length)
@@ -93,5 +93,5 @@ def test_large_draws_are_made_one_by_one():
     rows = [np.zeros((2, 10**6), "int64")]
     randomness = Randomness([np.zeros((2, 3))], rows, np.zeros(2, bool))
     inputs = made.calls.inputs(chain, [], step_sizes=np.zeros(2), randomness=randomness)
-    assert padding.chunk_length_for(inputs) == 1
-    assert 1 < made.draws_at_once(chain) <= padding.MOST_TURNS
+    assert interface.chunk_length_for(inputs) == 1
+    assert 1 < made.draws_at_once(chain) <= interface.MOST_TURNS

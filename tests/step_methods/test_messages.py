@@ -18,7 +18,7 @@ from rich.progress import Progress
 import pymc_geodesic as pmg
 
 from pymc_geodesic.kernel.jax.kernel_function import KernelFunction
-from pymc_geodesic.sampling.log import log
+from pymc_geodesic.stages import log
 from pymc_geodesic.step_methods.progress import log_above_the_progress_bar
 
 

@@ -9,7 +9,7 @@ from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.kernel.interpreted import Interpreted
 from pymc_geodesic.potential import Potential
 from pymc_geodesic.potential.scaled_products import scaled_products
-from pymc_geodesic.tuning.centering import LEAST, centering_exponents
+from pymc_geodesic.tuning.tangent import LEAST, centering_exponents
 
 PER_GROUP = np.array([1] * 30 + [5] * 30 + [50] * 30 + [1_000] * 5)
 TRUE_SCALE = 0.8

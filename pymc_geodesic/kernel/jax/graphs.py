@@ -17,8 +17,8 @@ from pytensor.tensor import TensorVariable
 
 from pymc_geodesic.graph_inputs import graph_input
 from pymc_geodesic.kernel.graph_names import name_of_graph
+from pymc_geodesic.kernel.interface import Tree, leaves_of, map_leaves
 from pymc_geodesic.kernel.jax.written import lacking, rewritten, unknown_to_jax, written
-from pymc_geodesic.kernel.trees import Tree, leaves_of, map_leaves
 
 __all__ = ["WRITTEN", "Graphs", "Memo", "Structure", "structure_of"]
 

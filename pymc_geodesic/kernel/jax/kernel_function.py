@@ -11,11 +11,11 @@ from weakref import ref
 from pytensor.compile.sharedvalue import SharedVariable
 
 from pymc_geodesic.kernel.graph_names import name_of_value
+from pymc_geodesic.kernel.interface import Tree, leaves_of, map_leaves, rebuilt
 from pymc_geodesic.kernel.jax.function import MEMO, Change, Compiled, JAXFunction
 from pymc_geodesic.kernel.jax.graphs import Graphs
 from pymc_geodesic.kernel.jax.resident import load_jax
 from pymc_geodesic.kernel.jax.traced import key_of
-from pymc_geodesic.kernel.trees import Tree, leaves_of, map_leaves, rebuilt
 from pymc_geodesic.manifolds import Point
 from pymc_geodesic.potential import Potential
 from pymc_geodesic.potential.estimate import PotentialEnergy, Width

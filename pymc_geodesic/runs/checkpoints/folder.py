@@ -1,17 +1,29 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""The folder of a checkpoint, its lock, and the error about what is in it."""
+"""The folder of a checkpoint, its lock, the order of its groups, and the error about it."""
 
 from __future__ import annotations
 
+import json
 import os
 import re
 
+from collections.abc import Sequence
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
-__all__ = ["CheckpointError", "busy", "folder_of", "locked"]
+import xarray as xr
+
+__all__ = [
+    "CheckpointError",
+    "busy",
+    "folder_of",
+    "in_order",
+    "locked",
+    "names_of",
+    "names_on_disk",
+]
 
 
 class CheckpointError(OSError):
@@ -68,3 +80,38 @@ def busy(path: Path) -> CheckpointError:
         f"The checkpoint {str(path)!r} expected no other process that writes to it, got one. "
         "Wait until it ends, or read the draws so far with `pmg.read`."
     )
+
+
+FILE = "zarr.json"
+
+
+def names_of(tree: xr.DataTree) -> list[str]:
+    """Return the names of groups and variables of a tree below the root, in their order."""
+    found = []
+    for node in tree.subtree:
+        group = node.path.strip("/")
+        found += [group, *(f"{group}/{name}" for name in node.to_dataset(inherit=False).variables)]
+    return found
+
+
+def names_on_disk(path: Path) -> list[str]:
+    """Return the names in the metadata of a hierarchy, in their order."""
+    root = json.loads((path / FILE).read_text(encoding="utf-8"))
+    return list(root["consolidated_metadata"]["metadata"])
+
+
+def in_order(path: Path, names: Sequence[str]) -> None:
+    """Write the metadata of a hierarchy in the order of names; others come last.
+
+    Readers return variables as they stand there, so that tables and plots of a result that is read
+    are those of the result before.
+    """
+    place = {name: i for i, name in enumerate(names)}
+    root = json.loads((path / FILE).read_text(encoding="utf-8"))
+    found = root["consolidated_metadata"]["metadata"]
+    by_place = sorted(found, key=lambda name: place.get(name, len(place)))
+    root["consolidated_metadata"]["metadata"] = {name: found[name] for name in by_place}
+    # A file that is replaced is there as a whole at any time.
+    new = path / f"{FILE}.partial"
+    new.write_text(json.dumps(root, indent=2), encoding="utf-8")
+    new.replace(path / FILE)

@@ -25,8 +25,14 @@ from uuid import uuid4
 import numpy as np
 import xarray as xr
 
-from pymc_geodesic.runs.checkpoints.folder import CheckpointError, busy, locked
-from pymc_geodesic.runs.checkpoints.order import in_order, names_of, names_on_disk
+from pymc_geodesic.runs.checkpoints.folder import (
+    CheckpointError,
+    busy,
+    in_order,
+    locked,
+    names_of,
+    names_on_disk,
+)
 
 __all__ = ["RunStore", "has_states", "read_draws", "zarr_package"]
 

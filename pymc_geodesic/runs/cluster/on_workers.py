@@ -24,8 +24,8 @@ from pymc_geodesic.runs.cluster.worker import (
 )
 from pymc_geodesic.sampling import Chain, ChainFailure, ChainMethod
 from pymc_geodesic.sampling.advance import Sampler
-from pymc_geodesic.sampling.log import log
 from pymc_geodesic.sampling.run import Arrays
+from pymc_geodesic.stages import log
 
 if TYPE_CHECKING:
     from distributed import Client
