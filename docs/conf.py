@@ -67,7 +67,7 @@ nitpick_ignore_regex = [
     (r"py:class", r"(.*\.)?(NewRowsArgument|StepOptions|Variables|Variance)"),
     # Types of fields that no one else reads.
     (r"py:class", r".*\.(Change|Compiled|Coordinate|Evaluated|TermsOfRows)"),
-    (r"py:class", r".*\.(Evaluation|FrameFactor|LocalState|Mode|MovedVariable|Moves|News|Scaling)"),
+    (r"py:class", r".*\.(Evaluation|FrameFactor|LocalState|Mode|Moves|News|Scaling)"),
 ]
 
 html_theme = "pydata_sphinx_theme"

@@ -3,7 +3,7 @@
 """Distributions on manifolds, and their transforms."""
 
 from pymc_geodesic.distributions import transforms
-from pymc_geodesic.distributions.angular_central_gaussian import AngularCentralGaussian
+from pymc_geodesic.distributions.angles import WrappedNormal
 from pymc_geodesic.distributions.bingham import Bingham
 from pymc_geodesic.distributions.bivariate_von_mises import BivariateVonMises
 from pymc_geodesic.distributions.coordinates import (
@@ -24,7 +24,7 @@ from pymc_geodesic.distributions.maximum_likelihood import (
     fit_watson,
 )
 from pymc_geodesic.distributions.probability_vectors import stick_breaking
-from pymc_geodesic.distributions.projected_normal import ProjectedNormal
+from pymc_geodesic.distributions.projected_normal import AngularCentralGaussian, ProjectedNormal
 from pymc_geodesic.distributions.spherical_cauchy import SphericalCauchy
 from pymc_geodesic.distributions.spherical_uniform import SphericalUniform, UniformBall
 from pymc_geodesic.distributions.symmetric_dirichlet import SymmetricDirichlet
@@ -32,7 +32,6 @@ from pymc_geodesic.distributions.uniform_stiefel import UniformStiefel
 from pymc_geodesic.distributions.von_mises_fisher import PowerSpherical, VonMisesFisher
 from pymc_geodesic.distributions.watson import Watson
 from pymc_geodesic.distributions.wrapped_cauchy import Cardioid, WrappedCauchy
-from pymc_geodesic.distributions.wrapped_normal import WrappedNormal
 
 __all__ = [
     "AngularCentralGaussian",

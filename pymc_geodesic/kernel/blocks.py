@@ -26,7 +26,7 @@ from pymc_geodesic.mass import Mass
 from pymc_geodesic.mass.arrays import JointMass, VariableMasses
 from pymc_geodesic.mass.low_rank import LowRankMass
 from pymc_geodesic.potential import Potential
-from pymc_geodesic.potential.estimate import MovedVariable, PotentialEnergy, Width
+from pymc_geodesic.potential.estimate import PotentialEnergy, Width
 from pymc_geodesic.potential.noise_models import KnownNoise, NoiseModel
 from pymc_geodesic.potential.variables import SampledVariable
 
@@ -236,7 +236,7 @@ class _ScalarBlock:
         return position
 
 
-def _joined_variable(variables: Sequence[SampledVariable]) -> MovedVariable:
+def _joined_variable(variables: Sequence[SampledVariable]) -> SampledVariable | _ScalarBlock:
     if len(variables) == 1:
         return variables[0]
     names, dtype = ", ".join(v.name for v in variables), variables[0].position.dtype

@@ -9,7 +9,7 @@ import os
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -22,30 +22,8 @@ from pymc_geodesic.potential.stream import Source, StreamSource
 __all__ = ["BatchStream", "Reader", "draw_noise", "reader_of"]
 
 
-class Reader(Protocol):
-    """What reads the rows of a loader, for all chains.
-
-    Attributes
-    ----------
-    first_batch : ndarray
-        The first rows of the data.
-    reads_in_turn : bool
-        Whether chains must read one after another.
-    """
-
-    first_batch: np.ndarray
-    reads_in_turn: bool
-
-    def settle(self, cursors: Sequence[Any]) -> None:
-        """Be ready for the chains with these cursors, and forget others."""
-        ...
-
-    def take(
-        self, cursor: Any, rng: np.random.Generator, n_batches: int, *, reuses: bool = False
-    ) -> np.ndarray:
-        """Return the next batches, stacked along a new first axis, and move the cursor."""
-        ...
-
+type Reader = Any
+"""What reads the rows of a loader for all chains: a `StreamReader` or a `PoolReader`."""
 
 # Normals are drawn in parts of this size, each by its own generator, if there are enough of them
 # to keep several threads busy.

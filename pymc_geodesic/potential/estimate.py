@@ -16,19 +16,21 @@ from __future__ import annotations
 import math
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from pymc_geodesic import arrays
 from pymc_geodesic.arrays import Array
 from pymc_geodesic.manifolds import Manifold, Point, Product
 from pymc_geodesic.manifolds.base import Shape
 
+if TYPE_CHECKING:
+    from pymc_geodesic.potential.estimator import HalvedEstimator, MinibatchEstimator
+
 __all__ = [
     "MOST_ENTRIES",
     "Estimate",
     "Estimator",
     "Map",
-    "MovedVariable",
     "PotentialEnergy",
     "Spectrum",
     "Variance",
@@ -164,58 +166,15 @@ class Estimate(NamedTuple):
     difference: Point | None = None
 
 
-class Estimator(Protocol):
-    """Estimate the potential energy and its gradient at a position, from the rows of one batch."""
-
-    def __call__(self, position: Point) -> Estimate:
-        """Return the estimate at ``position``; called once per transition."""
-        ...
-
-    def energy(self, position: Point) -> Array:
-        """Return an estimate of the energy, from the same rows as the gradient."""
-        ...
-
-    def energy_change(self, start: Point, end: Point) -> Array:
-        """Return an estimate of the change of the energy, whose gradient is the estimate's."""
-        ...
-
-    def energy_and_gradient(self, position: Point) -> tuple[Array, Point]:
-        """Return the energy and its gradient, for exact tests."""
-        ...
-
-
-class MovedVariable(Protocol):
-    """A variable of a kernel, or several that it carries in one array."""
-
-    @property
-    def name(self) -> str:
-        """Name, for messages."""
-        ...
-
-    @property
-    def position(self) -> Array:
-        """Placeholder for the point of the embedding."""
-        ...
-
-    @property
-    def manifold(self) -> Manifold:
-        """The manifold on which it moves."""
-        ...
-
-    def to_position(self, value: Array) -> Array:
-        """Map PyMC's value to the point of the embedding."""
-        ...
-
-    def to_value(self, position: Array) -> Array:
-        """Map a point of the embedding to PyMC's value."""
-        ...
+type Estimator = MinibatchEstimator | HalvedEstimator
+"""What estimates the potential energy and its gradient at a position, from the rows of a batch."""
 
 
 class PotentialEnergy(Protocol):
     """A potential energy on a product of manifolds, from the rows of one batch."""
 
     @property
-    def variables(self) -> Sequence[MovedVariable]:
+    def variables(self) -> Sequence[Any]:
         """The variables that move."""
         ...
 

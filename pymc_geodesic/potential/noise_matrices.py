@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import scipy.linalg
@@ -28,7 +28,6 @@ from pymc_geodesic.validation import definite
 
 __all__ = [
     "FISHER_MATRIX",
-    "EntryArray",
     "FisherMatrix",
     "KnownCovariance",
     "finite_array",
@@ -41,7 +40,7 @@ __all__ = [
 FISHER_MATRIX = "fisher_matrix"
 
 
-def is_noise_matrix(gradient_noise: Any, variables: Sequence[EntryArray]) -> bool:
+def is_noise_matrix(gradient_noise: Any, variables: Sequence[SampledVariable]) -> bool:
     """Return whether the user's ``gradient_noise`` has covariances between entries."""
     if isinstance(gradient_noise, str):
         return gradient_noise == FISHER_MATRIX
@@ -146,28 +145,14 @@ def _require_flat(variables: Sequence[SampledVariable]) -> None:
             )
 
 
-class EntryArray(Protocol):
-    """A variable whose entries have a name and a shape."""
-
-    @property
-    def name(self) -> str:
-        """Name, for messages."""
-        ...
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Shape of the embedded variable."""
-        ...
-
-
-def _has_matrix(given: Any, variables: Sequence[EntryArray]) -> bool:
+def _has_matrix(given: Any, variables: Sequence[SampledVariable]) -> bool:
     """Return whether a matrix over entries is given, for all variables or for one of them."""
     if isinstance(given, Mapping):
         return any(v.name in given and _is_matrix(given[v.name], [v]) for v in variables)
     return _is_matrix(given, variables)
 
 
-def _is_matrix(given: Any, variables: Sequence[EntryArray]) -> bool:
+def _is_matrix(given: Any, variables: Sequence[SampledVariable]) -> bool:
     if given is None or isinstance(given, str):
         return False
     size = sum(math.prod(variable.shape) for variable in variables)
@@ -177,7 +162,7 @@ def _is_matrix(given: Any, variables: Sequence[EntryArray]) -> bool:
 
 
 def read_entries(
-    argument: str, given: Any, variables: Sequence[EntryArray], *, missing: float | None
+    argument: str, given: Any, variables: Sequence[SampledVariable], *, missing: float | None
 ) -> np.ndarray:
     """Return one number per entry, or a matrix, over the entries of all variables in order.
 
@@ -187,7 +172,7 @@ def read_entries(
         Name of the user's argument, for messages.
     given : number, array or mapping of str to either
         The user's value.
-    variables : sequence of EntryArray
+    variables : sequence of SampledVariable
         The variables.
     missing : float, optional
         Value for variables that a mapping leaves out; without it they raise an error.
@@ -213,7 +198,7 @@ def read_entries(
     return scipy.linalg.block_diag(*[np.diag(p) if p.ndim == 1 else p for p in parts])
 
 
-def _of_variable(argument: str, given: Any, variable: EntryArray) -> np.ndarray:
+def _of_variable(argument: str, given: Any, variable: SampledVariable) -> np.ndarray:
     array, size = finite_array(argument, given), math.prod(variable.shape)
     if _is_matrix(array, [variable]):
         return array
@@ -227,7 +212,7 @@ def _of_variable(argument: str, given: Any, variable: EntryArray) -> np.ndarray:
         ) from None
 
 
-def _of_all(argument: str, given: Any, variables: Sequence[EntryArray]) -> np.ndarray:
+def _of_all(argument: str, given: Any, variables: Sequence[SampledVariable]) -> np.ndarray:
     array, size = finite_array(argument, given), sum(math.prod(v.shape) for v in variables)
     if array.shape == (size, size):
         return array

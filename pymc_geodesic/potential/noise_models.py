@@ -15,7 +15,6 @@ from pymc_geodesic import arrays
 from pymc_geodesic.arrays import Array
 from pymc_geodesic.manifolds import Point
 from pymc_geodesic.potential.estimate import (
-    MovedVariable,
     PotentialEnergy,
     Spectrum,
     Variance,
@@ -98,7 +97,7 @@ class KnownNoise:
         )
 
     @staticmethod
-    def _checked(variable: MovedVariable, variance: ArrayLike | None) -> np.ndarray | None:
+    def _checked(variable: Any, variance: ArrayLike | None) -> np.ndarray | None:
         if variance is None:
             return None
         shape = variable.position.type.shape
@@ -108,7 +107,7 @@ class KnownNoise:
                 "`gradient_noise` expected finite variances of zero or more, got "
                 f"{variance} for `{variable.name}`."
             )
-        variance = variable.manifold.gradient_variance(variance, shape)
+        variance = np.asarray(variable.manifold.gradient_variance(variance, shape))
         try:
             np.broadcast_to(variance, shape)
         except ValueError:

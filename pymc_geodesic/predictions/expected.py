@@ -16,10 +16,10 @@ from pymc.exceptions import UndefinedMomentException
 from pytensor.tensor import TensorVariable
 from pytensor.tensor.random.basic import CategoricalRV
 
+from pymc_geodesic.distributions.angles import WrappedNormalRV
 from pymc_geodesic.distributions.spherical_cauchy import SphericalCauchyRV
 from pymc_geodesic.distributions.von_mises_fisher import PowerSphericalRV, VonMisesFisherRV
 from pymc_geodesic.distributions.wrapped_cauchy import CardioidRV, WrappedCauchyRV
-from pymc_geodesic.distributions.wrapped_normal import WrappedNormalRV
 
 __all__ = ["expected", "probabilities_of"]
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import xarray as xr
@@ -29,12 +29,14 @@ from pymc_geodesic.sampling.advance import Sampler
 from pymc_geodesic.sampling.stochastic import StochasticSampler
 from pymc_geodesic.stages import stage
 
+if TYPE_CHECKING:
+    from pymc_geodesic.runs.run_loop import Stored
+
 __all__ = [
     "RAW",
     "REFINEMENT",
     "CorrectedError",
     "Refined",
-    "Stored",
     "as_drawn",
     "corrected_error",
     "errors_of",
@@ -224,14 +226,6 @@ def has_constant_step(idata: xr.DataTree) -> bool:
 
 # Of the duration of a run so far, what gradients at its draws may take, and how many.
 SHARE, MOST = 0.15, 400
-
-
-class Stored(Protocol):
-    """Storage of the draws of a run."""
-
-    def datatree(self, *, plain: bool = False) -> xr.DataTree | None:
-        """Return all draws so far."""
-        ...
 
 
 class CorrectedError(NamedTuple):

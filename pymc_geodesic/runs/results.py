@@ -20,7 +20,6 @@ from pymc_geodesic.runs.checkpoints.folder import CheckpointError
 from pymc_geodesic.runs.choose_step import Sampled
 from pymc_geodesic.runs.convergence import warnings_of_convergence
 from pymc_geodesic.runs.gradients_at_draws import ENOUGH, DrawGradients, batches_of_run
-from pymc_geodesic.runs.in_memory import InMemory
 from pymc_geodesic.runs.plan import Plan
 from pymc_geodesic.runs.refined import (
     Refined,
@@ -29,7 +28,7 @@ from pymc_geodesic.runs.refined import (
     refined,
     unclear,
 )
-from pymc_geodesic.runs.run_loop import Phase, RunLoop
+from pymc_geodesic.runs.run_loop import Phase, RunLoop, Stored
 from pymc_geodesic.runs.verdict import SHARE, checked_with_rows
 from pymc_geodesic.sampling import ChainFailure
 from pymc_geodesic.sampling.advance import Sampler
@@ -47,15 +46,11 @@ MOST_CORRECTED = 2**28
 __all__ = [
     "ChainError",
     "Drawn",
-    "Stored",
     "closed",
     "concluded",
     "finished",
     "returned",
 ]
-
-type Stored = InMemory | Checkpoint
-"""Where the draws of a run are."""
 
 
 class Drawn(NamedTuple):

@@ -10,7 +10,7 @@ import time
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Protocol, cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -27,7 +27,12 @@ from pymc_geodesic.sampling.run import Arrays
 from pymc_geodesic.sampling.stochastic import StochasticSampler
 from pymc_geodesic.validation import whole
 
-__all__ = ["InProcess", "Keep", "Move", "Phase", "RunLoop", "phase_length"]
+if TYPE_CHECKING:
+    from pymc_geodesic.runs.checkpoints.checkpoint import Checkpoint
+    from pymc_geodesic.runs.cluster.on_workers import OnWorkers
+    from pymc_geodesic.runs.in_memory import InMemory
+
+__all__ = ["InProcess", "Move", "Phase", "RunLoop", "Stored", "phase_length"]
 
 # Bytes of the draws of a segment.
 SEGMENT_BYTES = 2**26
@@ -87,39 +92,11 @@ def phase_length(name: str, n_draws: int, thin: int, *, least: int = 1) -> int:
     return length
 
 
-class Keep(Protocol):
-    """Storage of draws."""
+type Stored = InMemory | Checkpoint
+"""Where the draws of a run are."""
 
-    def put(
-        self, phase: Phase, values: Arrays, statistics: Arrays, chains: Sequence[Chain]
-    ) -> None:
-        """Append the draws of a segment of a phase; ``chains`` are the chains after it."""
-        ...
-
-
-class Move(Protocol):
-    """Moves chains by a segment; see :func:`pymc_geodesic.sampling.run`.
-
-    Attributes
-    ----------
-    seconds : float
-        Intended duration of a segment.
-    reads_stream : bool
-        Whether rows come from a loader, which chains read one after another.
-    """
-
-    seconds: float
-    reads_stream: bool
-
-    def __call__(
-        self, chains: Sequence[Chain], n_draws: int, *, thin: int
-    ) -> tuple[list[Chain], Arrays, Arrays]:
-        """Return the chains some draws later, the draws and their statistics."""
-        ...
-
-    def close(self) -> None:
-        """Release resources."""
-        ...
+type Move = InProcess | OnWorkers
+"""What moves chains by a segment; see :func:`pymc_geodesic.sampling.run`."""
 
 
 class RunLoop:
@@ -127,11 +104,11 @@ class RunLoop:
 
     Parameters
     ----------
-    move : Move
+    move : InProcess or OnWorkers
         Moves the chains, in this process or elsewhere.
     chains : sequence of Chain
         From :func:`~pymc_geodesic.sampling.begin`.
-    keep : Keep
+    keep : InMemory or Checkpoint
         Storage of the draws.
     longest : float, optional
         Largest duration of a segment in seconds, if rows come from a loader.
@@ -147,7 +124,7 @@ class RunLoop:
         move: Move,
         chains: Sequence[Chain],
         *,
-        keep: Keep,
+        keep: Stored,
         longest: float = math.inf,
     ) -> None:
         self._move, self.chains = move, list(chains)

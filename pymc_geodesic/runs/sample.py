@@ -17,7 +17,6 @@ from threadpoolctl import threadpool_limits
 
 from pymc_geodesic.kernel.jax.resident import on_processor
 from pymc_geodesic.rows.builders import computed_by, given_model
-from pymc_geodesic.runs.arguments_of_pymc import with_hints
 from pymc_geodesic.runs.checkpoints.folder import folder_of
 from pymc_geodesic.runs.choose_step import StepArgument, step_for
 from pymc_geodesic.runs.cluster.on_workers import require_client
@@ -25,18 +24,17 @@ from pymc_geodesic.runs.deterministics import Traced
 from pymc_geodesic.runs.few_rows import ExactArgument, chosen, sample_with_nuts
 from pymc_geodesic.runs.in_memory import KeepArgument, running_of
 from pymc_geodesic.runs.memory_limits import fit_in_memory
-from pymc_geodesic.runs.plan import Plan, begin_run
+from pymc_geodesic.runs.plan import Plan, begin_run, with_hints
 from pymc_geodesic.runs.progress import Progress
 from pymc_geodesic.runs.results import (
     ChainError,
     Drawn,
-    Stored,
     closed,
     concluded,
     finished,
     returned,
 )
-from pymc_geodesic.runs.run_loop import Phase, RunLoop, phase_length
+from pymc_geodesic.runs.run_loop import Phase, RunLoop, Stored, phase_length
 from pymc_geodesic.runs.starts import InitialValues, RandomSeed, require_starts
 from pymc_geodesic.runs.traces import labels_of
 from pymc_geodesic.runs.until import UntilArgument, until_of

@@ -38,12 +38,12 @@ from pymc_geodesic.potential.packed import corpus_of, corpus_size
 from pymc_geodesic.potential.variables import SampledVariable
 from pymc_geodesic.schedules import PolynomialSchedule
 from pymc_geodesic.stages import log
-from pymc_geodesic.topic_models.collapsed_gibbs import Assignments
 from pymc_geodesic.topic_models.latent_dirichlet_allocation import (
     LatentDirichletAllocationRV,
     some_documents,
 )
 from pymc_geodesic.topic_models.read import Documents, read_documents
+from pymc_geodesic.topic_models.sample import Assignments
 from pymc_geodesic.topic_models.topic_counts import read_counts
 from pymc_geodesic.validation import whole
 

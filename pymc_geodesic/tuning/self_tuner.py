@@ -22,7 +22,7 @@ from pymc_geodesic.tuning.all_rows_frame import weigh, with_all_rows
 from pymc_geodesic.tuning.findings import Center, Findings
 from pymc_geodesic.tuning.frame import Frame
 from pymc_geodesic.tuning.spacing import shrunk_covariance, shrunk_variances
-from pymc_geodesic.tuning.surroundings import Anchor, InFrame, OnSimplex, Surroundings
+from pymc_geodesic.tuning.surroundings import Anchor, InFrame, OnSimplex
 from pymc_geodesic.tuning.unbalanced import with_unbalanced
 from pymc_geodesic.tuning.whitening import whitened, with_directions_of_draws, without_runaways
 
@@ -282,7 +282,7 @@ def _surroundings(
     mass: Mass | None,
     *,
     is_near: bool,
-) -> Surroundings:
+) -> InFrame | OnSimplex:
     if gradient.manifold.has_geodesics:
         return InFrame(gradient, form, center, mass, is_near)
     if mass is None:

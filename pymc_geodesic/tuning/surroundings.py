@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
@@ -29,7 +29,7 @@ from pymc_geodesic.tuning.noise import measure_noise
 from pymc_geodesic.tuning.secants import HALF_WIDTH
 from pymc_geodesic.tuning.starts import best_starts
 
-__all__ = ["Anchor", "InFrame", "OnSimplex", "Surroundings"]
+__all__ = ["Anchor", "InFrame", "OnSimplex"]
 
 Point = Sequence[np.ndarray]
 
@@ -63,44 +63,6 @@ class Anchor(NamedTuple):
     is_gaussian: bool = True
     curvature: float = np.nan
     smallest_shape: float = np.inf
-
-
-class Surroundings(Protocol):
-    """Measurements around a point of the posterior."""
-
-    def anchor(self, start: Point, rng: np.random.Generator, *, movable: Sequence[bool]) -> Anchor:
-        """Find where to begin. Variables that are ``movable`` may start elsewhere."""
-        ...
-
-    def near(
-        self, point: Point, *, mass: Mass, curvature: float, rng: np.random.Generator
-    ) -> list[np.ndarray]:
-        """Draw from an approximation of the posterior around a point."""
-        ...
-
-    def largest_curvature(
-        self,
-        points: Sequence[Point],
-        *,
-        mass: Mass,
-        rows: Sequence[np.ndarray],
-        rng: np.random.Generator,
-        is_gaussian: bool,
-    ) -> float:
-        """Find the largest curvature at some points."""
-        ...
-
-    def measure_noise(
-        self,
-        points: Sequence[Point],
-        *,
-        mass: Mass,
-        curvature: float,
-        center: Point | None,
-        rng: np.random.Generator,
-    ) -> tuple[GradientNoise, GradientNoise | None]:
-        """Measure the plain noise, and that relative to a center if there is one."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -162,14 +124,15 @@ class InFrame:
             raise FarCenterError("The posterior is far from Gaussian around the mode near it.")
         return found
 
-    def near(  # noqa: D102
+    def near(
         self, point: Point, *, mass: Mass, curvature: float, rng: np.random.Generator
     ) -> list[np.ndarray]:
+        """Draw from an approximation of the posterior around a point."""
         noise = [rng.standard_normal(np.shape(x)).astype(x.dtype) for x in point]
         return around(self.gradient, point, mass, noise)
 
     @stage("Measuring curvature")
-    def largest_curvature(  # noqa: D102
+    def largest_curvature(
         self,
         points: Sequence[Point],
         *,
@@ -178,13 +141,14 @@ class InFrame:
         rng: np.random.Generator,
         is_gaussian: bool,
     ) -> float:
+        """Find the largest curvature at some points."""
         width = None if is_gaussian else HALF_WIDTH
         return max(
             largest_curvature(self.gradient, point, rows=rows, mass=mass, rng=rng, half_width=width)
             for point in points
         )
 
-    def measure_noise(  # noqa: D102
+    def measure_noise(
         self,
         points: Sequence[Point],
         *,
@@ -193,6 +157,7 @@ class InFrame:
         center: Point | None,
         rng: np.random.Generator,
     ) -> tuple[GradientNoise, GradientNoise | None]:
+        """Measure the plain noise, and that relative to a center if there is one."""
         return measure_noise(self.gradient, points, mass=mass, center=center, rng=rng)
 
 

@@ -9,7 +9,7 @@ import pytest
 
 import pymc_geodesic as pmg
 
-from pymc_geodesic.runs.arguments_of_pymc import INSTEAD
+from pymc_geodesic.runs.plan import INSTEAD
 
 NAMES = {
     name for name, p in inspect.signature(pm.sample).parameters.items() if p.kind != p.VAR_KEYWORD

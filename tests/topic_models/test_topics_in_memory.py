@@ -17,8 +17,8 @@ import pymc_geodesic as pmg
 
 from pymc_geodesic.algorithms.default_schedules import default_starts
 from pymc_geodesic.component_order import guessed_geometry, match_chains
-from pymc_geodesic.topic_models.collapsed_gibbs import Assignments
 from pymc_geodesic.topic_models.documents import drawn_shares, sweeps_for
+from pymc_geodesic.topic_models.sample import Assignments
 
 WORDS = np.array([f"{about}{i}" for about in ("sport", "law", "film", "food") for i in range(6)])
 TOPICS = np.kron(np.eye(4), np.full(6, 0.15)) + 0.1 / 24
