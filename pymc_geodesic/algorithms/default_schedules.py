@@ -9,10 +9,9 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from pymc.model import Model
-from pymc.variational.minibatch_rv import MinibatchRandomVariable
-from pytensor.graph.basic import Apply
 from pytensor.tensor import TensorVariable
 
+from pymc_geodesic.potential.batch_structure import observed_rv
 from pymc_geodesic.potential.variables import SampledVariable
 from pymc_geodesic.schedules import Schedule
 
@@ -21,7 +20,6 @@ __all__ = [
     "default_schedule",
     "default_starts",
     "has_default_schedule",
-    "node_of",
     "register_default_schedule",
     "register_default_starts",
 ]
@@ -55,7 +53,7 @@ def register_default_schedule(distribution: type, rule: Rule) -> None:
 def default_schedule(model: Model, variables: Sequence[SampledVariable]) -> Schedule | None:
     """Return the step sizes from the rule of an observed distribution of the model, or None."""
     for rv in model.observed_RVs:
-        rule = _RULES.get(type(node_of(rv).op))
+        rule = _RULES.get(type(observed_rv(rv).owner.op))
         if rule is not None:
             return rule(model, variables)
     return None
@@ -79,7 +77,7 @@ def default_starts(
 ) -> Sequence[Point]:
     """Return the starts of chains, improved by the rules of all observed distributions."""
     for rv in model.observed_RVs:
-        rule = _STARTS.get(type(node_of(rv).op))
+        rule = _STARTS.get(type(observed_rv(rv).owner.op))
         points = points if rule is None else rule(model, rv, points, rng)
     return points
 
@@ -89,10 +87,4 @@ def has_default_schedule(model: Model) -> bool:
 
     Its likelihood has latent variables, so no tuning phase finds a step size.
     """
-    return any(type(node_of(rv).op) in _RULES for rv in model.observed_RVs)
-
-
-def node_of(rv: TensorVariable) -> Apply:
-    """Return the node of a variable, without its scaling by ``total_size``."""
-    scaled = isinstance(rv.owner.op, MinibatchRandomVariable)
-    return rv.owner.inputs[0].owner if scaled else rv.owner
+    return any(type(observed_rv(rv).owner.op) in _RULES for rv in model.observed_RVs)

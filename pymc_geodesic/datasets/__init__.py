@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Small data sets shipped with the package: orbits of comets, angles of the backbones of proteins."""
+"""Data sets shipped with the package: orbits of comets, angles of the backbones of proteins."""
 
 from importlib import resources
 

@@ -179,7 +179,6 @@ class WrappedNormal(AngleDistribution):
     """
 
     rv_type = WrappedNormalRV
-    rv_op = WrappedNormalRV.rv_op
     support_point = mean_direction
 
     @classmethod

@@ -174,6 +174,7 @@ def with_signature[D: type[Distribution]](*, withheld: Collection[str] = ()) -> 
         named += [Parameter("shape", Parameter.KEYWORD_ONLY, default=None)]
         named += [p for p in _parameters(Distribution.__new__) if p.kind is Parameter.KEYWORD_ONLY]
         shown = [p for p in named if p.name not in withheld]
+        cls.rv_op = cls.rv_type.rv_op
         cls.__signature__ = Signature(shown, return_annotation=TensorVariable)
         return cls
 

@@ -149,7 +149,6 @@ class Bingham(UnitVectorDistribution):
     """
 
     rv_type = BinghamRV
-    rv_op = BinghamRV.rv_op
 
     @classmethod
     def dist(cls, A: Any, **kwargs) -> TensorVariable:

@@ -190,7 +190,6 @@ class BivariateVonMises(AngleDistribution):
     """
 
     rv_type = BivariateVonMisesRV
-    rv_op = BivariateVonMisesRV.rv_op
 
     @classmethod
     def dist(cls, mu: Any, kappa: Any, lam: Any, **kwargs) -> TensorVariable:

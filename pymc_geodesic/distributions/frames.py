@@ -266,7 +266,6 @@ class UniformRotation(RotationDistribution):
     """
 
     rv_type = UniformRotationRV
-    rv_op = UniformRotationRV.rv_op
 
     @classmethod
     def dist(cls, n: int = 3, **kwargs) -> TensorVariable:

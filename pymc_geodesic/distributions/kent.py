@@ -123,7 +123,6 @@ class Kent(UnitVectorDistribution):
     """
 
     rv_type = KentRV
-    rv_op = KentRV.rv_op
 
     @classmethod
     def dist(cls, frame: Any, kappa: Any, beta: Any, **kwargs) -> TensorVariable:

@@ -223,7 +223,6 @@ class LogisticNormal(ChecksObserved, SimplexContinuous):
     """
 
     rv_type = LogisticNormalRV
-    rv_op = LogisticNormalRV.rv_op
     check_observed = staticmethod(check_probability_vectors)
 
     @classmethod

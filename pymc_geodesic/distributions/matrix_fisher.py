@@ -129,7 +129,6 @@ class MatrixFisher(RotationDistribution):
     """
 
     rv_type = MatrixFisherRV
-    rv_op = MatrixFisherRV.rv_op
 
     def __new__(cls, name: str, *args, observed: Any = None, **kwargs) -> TensorVariable:
         """Add the variable to the model on the context stack."""

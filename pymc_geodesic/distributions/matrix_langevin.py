@@ -197,7 +197,6 @@ class MatrixLangevin(FrameDistribution):
     """
 
     rv_type = MatrixLangevinRV
-    rv_op = MatrixLangevinRV.rv_op
 
     def __new__(cls, name: str, *args, observed: Any = None, **kwargs) -> TensorVariable:
         """Add the variable to the model on the context stack."""

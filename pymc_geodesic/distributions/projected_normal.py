@@ -128,7 +128,6 @@ class ProjectedNormal(UnitVectorDistribution):
     """
 
     rv_type = ProjectedNormalRV
-    rv_op = ProjectedNormalRV.rv_op
 
     @classmethod
     def dist(cls, mu: Any, cov: Any, **kwargs) -> TensorVariable:
@@ -243,7 +242,6 @@ class AngularCentralGaussian(UnitVectorDistribution):
     """
 
     rv_type = AngularCentralGaussianRV
-    rv_op = AngularCentralGaussianRV.rv_op
 
     @classmethod
     def dist(cls, cov: Any, **kwargs) -> TensorVariable:

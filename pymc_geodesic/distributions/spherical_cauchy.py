@@ -103,7 +103,6 @@ class SphericalCauchy(UnitVectorDistribution):
     """
 
     rv_type = SphericalCauchyRV
-    rv_op = SphericalCauchyRV.rv_op
     support_point = mode_at_mu
 
     @classmethod

@@ -94,7 +94,6 @@ class SphericalUniform(ChecksObserved, WithLength, Continuous):
     """
 
     rv_type = SphericalUniformRV
-    rv_op = SphericalUniformRV.rv_op
     check_observed = staticmethod(check_unit_vectors)
 
     @classmethod
@@ -193,7 +192,6 @@ class UniformBall(Continuous):
     """
 
     rv_type = UniformBallRV
-    rv_op = UniformBallRV.rv_op
 
     @classmethod
     def dist(cls, n: int, **kwargs) -> TensorVariable:

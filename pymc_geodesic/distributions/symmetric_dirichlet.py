@@ -141,7 +141,6 @@ class SymmetricDirichlet(ChecksObserved, WithLength, SimplexContinuous):
     """
 
     rv_type = SymmetricDirichletRV
-    rv_op = SymmetricDirichletRV.rv_op
     check_observed = staticmethod(check_probability_vectors)
 
     def __new__(cls, name: str, *args, dims=None, **kwargs) -> TensorVariable:

@@ -94,7 +94,6 @@ class UniformStiefel(FrameDistribution):
     """
 
     rv_type = UniformStiefelRV
-    rv_op = UniformStiefelRV.rv_op
 
     @classmethod
     def dist(cls, n: int, p: int, **kwargs) -> TensorVariable:

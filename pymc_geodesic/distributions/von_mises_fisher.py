@@ -152,7 +152,6 @@ class VonMisesFisher(UnitVectorDistribution):
     """
 
     rv_type = VonMisesFisherRV
-    rv_op = VonMisesFisherRV.rv_op
     support_point = mode_at_mu
 
     @classmethod
@@ -250,7 +249,6 @@ class PowerSpherical(UnitVectorDistribution):
     """
 
     rv_type = PowerSphericalRV
-    rv_op = PowerSphericalRV.rv_op
     support_point = mode_at_mu
 
     @classmethod

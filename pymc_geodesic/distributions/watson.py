@@ -123,7 +123,6 @@ class Watson(UnitVectorDistribution):
     """
 
     rv_type = WatsonRV
-    rv_op = WatsonRV.rv_op
 
     @classmethod
     def dist(cls, mu: Any, kappa: Any, **kwargs) -> TensorVariable:

@@ -92,7 +92,6 @@ class WrappedCauchy(AngleDistribution):
     """
 
     rv_type = WrappedCauchyRV
-    rv_op = WrappedCauchyRV.rv_op
     support_point = mean_direction
 
     @classmethod
@@ -187,7 +186,6 @@ class Cardioid(AngleDistribution):
     """
 
     rv_type = CardioidRV
-    rv_op = CardioidRV.rv_op
     support_point = mean_direction
 
     @classmethod

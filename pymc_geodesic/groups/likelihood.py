@@ -93,7 +93,6 @@ class GroupLikelihood(Distribution):
     """
 
     rv_type = GroupLikelihoodRV
-    rv_op = GroupLikelihoodRV.rv_op
 
     @classmethod
     def dist(cls, rows: TensorVariable, mask: Any, **kwargs) -> TensorVariable:

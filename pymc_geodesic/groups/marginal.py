@@ -146,7 +146,6 @@ class MarginalLikelihood(Distribution):
     """
 
     rv_type = MarginalLikelihoodRV
-    rv_op = MarginalLikelihoodRV.rv_op
 
     @classmethod
     def dist(

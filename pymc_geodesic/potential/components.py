@@ -11,7 +11,6 @@ import numpy as np
 import pytensor.tensor as pt
 
 from pymc.model import Model
-from pymc.variational.minibatch_rv import MinibatchRandomVariable
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.replace import clone_replace
 from pytensor.graph.traversal import ancestors
@@ -19,6 +18,7 @@ from pytensor.tensor import TensorVariable
 from pytensor.tensor.special import LogSumExp
 
 from pymc_geodesic.graph_inputs import graph_input
+from pymc_geodesic.potential.batch_structure import observed_rv
 
 __all__ = [
     "Prediction",
@@ -90,7 +90,7 @@ def predictions_of(model: Model, name: str, components: np.ndarray) -> Predictio
     for rv in model.observed_RVs:
         rows = _rows_of(rv)
         if rows is not None and rows.name == name:
-            node = _node_of(rv)
+            node = observed_rv(rv).owner
             _, predict = _PARAMETERS[type(node.op)]
             return predict(node, model.rvs_to_values[rv], components)
     raise ValueError(f"`name` expected one of {sorted(components_in(model))}, got {name!r}.")
@@ -98,14 +98,9 @@ def predictions_of(model: Model, name: str, components: np.ndarray) -> Predictio
 
 def _rows_of(rv: TensorVariable) -> TensorVariable | None:
     """Return the parameter of an observed variable whose rows have no order, if it has one."""
-    node = _node_of(rv)
+    node = observed_rv(rv).owner
     found = _PARAMETERS.get(type(node.op))
     return None if found is None else node.op.dist_params(node)[found[0]]
-
-
-def _node_of(rv: TensorVariable) -> Apply:
-    is_scaled = isinstance(rv.owner.op, MinibatchRandomVariable)
-    return rv.owner.inputs[0].owner if is_scaled else rv.owner
 
 
 def mixtures_in(terms: Sequence[TensorVariable]) -> list[TensorVariable]:

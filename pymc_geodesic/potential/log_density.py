@@ -28,6 +28,7 @@ from pytensor.tensor.type_other import NoneTypeT
 
 from pymc_geodesic.distributions.base import local_remove_support_test
 from pymc_geodesic.graph_inputs import graph_input, shared_number
+from pymc_geodesic.potential.batch_structure import observed_rv
 from pymc_geodesic.potential.centering import outside
 from pymc_geodesic.potential.row_starts import local_start
 from pymc_geodesic.potential.stream import Source
@@ -120,9 +121,9 @@ class LogDensity:
 
     def start_of(self, variable: SampledVariable) -> TensorVariable | None:
         """Point to start a variable from, if the distribution of its data knows one."""
-        local = _unscaled(self._renewed[variable.rv])
+        local = observed_rv(self._renewed[variable.rv])
         for rv in self._rvs:
-            start = local_start(_unscaled(rv), self._values[rv], parameter=local)
+            start = local_start(observed_rv(rv), self._values[rv], parameter=local)
             if start is not None:
                 [start] = self._at_positions(self._with_values([start]))
                 return variable.embed(start)
@@ -151,10 +152,6 @@ class LogDensity:
         """Return PyMC's values of flat variables as functions of positions."""
         flat = [v for v in self.variables if v.is_flat]
         return outside(flat, [v.position for v in flat])
-
-
-def _unscaled(rv: TensorVariable) -> TensorVariable:
-    return rv.owner.inputs[0] if isinstance(rv.owner.op, MinibatchRandomVariable) else rv
 
 
 def _with_rows(

@@ -20,6 +20,7 @@ from pytensor.tensor import TensorVariable
 
 from pymc_geodesic.distributions import VonMisesFisher
 from pymc_geodesic.kernel.interpreted import Interpreted
+from pymc_geodesic.potential.batch_structure import observed_rv
 from pymc_geodesic.potential.minibatch import BatchSource, described
 from pymc_geodesic.potential.stream import Source
 
@@ -79,10 +80,8 @@ def _densities(model: Model, point: Mapping[str, np.ndarray]) -> list[str]:
 def _parameters(model: Model, point: Mapping[str, np.ndarray]) -> list[str]:
     found = []
     for rv in model.basic_RVs:
-        node = rv.owner
-        if node is not None and type(node.op).__name__.startswith("Minibatch"):
-            node = node.inputs[0].owner
-        if node is None or not isinstance(node.op, VonMisesFisher):
+        node = observed_rv(rv).owner
+        if not isinstance(node.op, VonMisesFisher):
             continue
         mu, kappa = model.replace_rvs_by_values(list(node.op.dist_params(node)))
         mu, kappa = _evaluate(model, [mu, kappa], point)

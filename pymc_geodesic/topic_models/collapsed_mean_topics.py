@@ -94,7 +94,6 @@ class CollapsedMeanTopics(Continuous):
     """
 
     rv_type = CollapsedMeanTopicsRV
-    rv_op = CollapsedMeanTopicsRV.rv_op
 
     @classmethod
     def dist(

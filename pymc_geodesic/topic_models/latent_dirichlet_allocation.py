@@ -236,7 +236,6 @@ class LatentDirichletAllocation(Discrete):
     """
 
     rv_type = LatentDirichletAllocationRV
-    rv_op = LatentDirichletAllocationRV.rv_op
 
     def __new__(cls, name: str, topics, alpha, *, observed: Any, **kwargs) -> TensorVariable:
         """Add the variable to the model on the context stack."""

@@ -28,12 +28,12 @@ from pytensor.tensor import TensorVariable
 
 from pymc_geodesic.algorithms.default_schedules import (
     Point,
-    node_of,
     register_default_schedule,
     register_default_starts,
 )
 from pymc_geodesic.distributions.symmetric_dirichlet import known_concentration
 from pymc_geodesic.graph_inputs import evaluated
+from pymc_geodesic.potential.batch_structure import observed_rv
 from pymc_geodesic.potential.packed import corpus_of, corpus_size
 from pymc_geodesic.potential.variables import SampledVariable
 from pymc_geodesic.schedules import PolynomialSchedule
@@ -113,7 +113,8 @@ def schedule_of_topics(
     variables : sequence of SampledVariable
         The sampled variables: only the topics.
     """
-    allocations = [node for node in map(node_of, model.observed_RVs) if _is_allocation(node)]
+    nodes = [observed_rv(rv).owner for rv in model.observed_RVs]
+    allocations = [node for node in nodes if _is_allocation(node)]
     if len(allocations) != 1 or len(variables) != 1:
         return None
     [node], [variable] = allocations, variables
@@ -124,7 +125,7 @@ def schedule_of_topics(
     total = float(n_words)
     if concentration is not None:
         total = float(np.mean(concentration.sum(axis=-1) * n_words / concentration.shape[-1]))
-    observed = next(model.rvs_to_values[rv] for rv in model.observed_RVs if node_of(rv) is node)
+    observed = model.rvs_to_values[model.observed_RVs[nodes.index(node)]]
     n_documents, n_tokens = corpus_size(observed)
     batch_size = observed.type.shape[0] or n_documents
     return topic_schedule(
@@ -240,7 +241,7 @@ def starts_of_topics(
         The points, with other topics of shape (K, V) where these were equal. All are as given if
         the topics are not a variable with a Dirichlet prior of known concentration.
     """
-    node = node_of(rv)
+    node = observed_rv(rv).owner
     topics, alpha = node.op.dist_params(node)[:2]
     concentration = known_concentration(topics) if topics in model.free_RVs else None
     if concentration is None:

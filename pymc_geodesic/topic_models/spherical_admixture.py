@@ -123,7 +123,6 @@ class SphericalAdmixture(Continuous):
     """
 
     rv_type = SphericalAdmixtureRV
-    rv_op = SphericalAdmixtureRV.rv_op
 
     def __new__(cls, name: str, *args, observed: Any = None, **kwargs) -> TensorVariable:
         """Add the variable to the model on the context stack."""
