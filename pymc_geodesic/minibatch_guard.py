@@ -45,7 +45,7 @@ class MinibatchGuard(BlockedStep):
         if "pymc_geodesic.step_methods" in sys.modules or model is None:
             return Competence.INCOMPATIBLE
         if _is_scaled(model):
-            from pymc_geodesic.step_methods.guard import guarded_competence
+            from pymc_geodesic.potential.random_gradients import guarded_competence
 
             guarded_competence(var)
         return Competence.INCOMPATIBLE

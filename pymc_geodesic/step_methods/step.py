@@ -23,6 +23,7 @@ from pymc_geodesic.kernel.jax.processes import FreshProcess, is_dead
 from pymc_geodesic.potential.components import components_in
 from pymc_geodesic.potential.deterministics import deterministic_angles
 from pymc_geodesic.potential.minibatch import batch_sources
+from pymc_geodesic.potential.random_gradients import claim, guarded_competence, require_all_sampled
 from pymc_geodesic.run_record import STATISTIC, ModesRecord, with_modes, write_record
 from pymc_geodesic.sampling.advance import Sampler, next_draw, place
 from pymc_geodesic.sampling.chain import Chain
@@ -37,7 +38,6 @@ from pymc_geodesic.step_methods.checks import (
     require_known,
     require_values,
 )
-from pymc_geodesic.step_methods.guard import claim, guarded_competence, require_all_sampled
 from pymc_geodesic.step_methods.progress import (
     Shown,
     Update,
