@@ -11,13 +11,13 @@ import numpy as np
 import pytensor.tensor as pt
 
 from pytensor.gradient import pullback
+from pytensor.tensor import TensorVariable
 
 from pymc_geodesic.graph_inputs import graph_input
-from pymc_geodesic.kernel.interpreted import Evaluated, Interpreted
+from pymc_geodesic.kernel.interpreted import Evaluated, Interpreted, with_batch_axis
 from pymc_geodesic.kernel.representatives import Representatives
 from pymc_geodesic.manifolds import Point, Product
 from pymc_geodesic.potential import Potential
-from pymc_geodesic.potential.centering import inside, outside
 from pymc_geodesic.potential.variables import as_points
 
 __all__ = [
@@ -32,29 +32,38 @@ __all__ = [
 ]
 
 
-class PointMap:
-    """Map PyMC's values to points. Those of flat variables are the same arrays.
+class Change:
+    """A function of arrays that leaves some of them the same arrays.
 
     Parameters
     ----------
-    potential : Potential
-        Knows the variables.
+    inputs, outputs : sequence of TensorVariable
+        The graph; an output that is its input is not computed.
+    many : bool
+        Whether arrays have a first axis of draws.
     """
 
-    def __init__(self, potential: Potential) -> None:
-        self._is_flat = [variable.is_flat for variable in potential.variables]
-        values = [variable.value for variable in potential.variables]
-        points = as_points(potential.variables, values)
-        curved = [x for x, flat in zip(points, self._is_flat, strict=True) if not flat]
-        self._function = Interpreted(values, curved)
+    def __init__(
+        self,
+        inputs: Sequence[TensorVariable],
+        outputs: Sequence[TensorVariable],
+        *,
+        many: bool = False,
+    ) -> None:
+        pairs = zip(inputs, outputs, strict=True)
+        self._places = [i for i, (x, y) in enumerate(pairs) if x is not y]
+        graph = list(inputs), [outputs[i] for i in self._places]
+        if many and self._places:
+            graph = with_batch_axis(*graph, varying=inputs)
+        self._function = Interpreted(*graph)
 
-    def __call__(self, values: Sequence[np.ndarray]) -> tuple[np.ndarray, ...]:
-        """Return the points."""
-        if all(self._is_flat):
-            return tuple(values)
-        curved = iter(self._function(*values))
-        pairs = zip(values, self._is_flat, strict=True)
-        return tuple(x if flat else np.asarray(next(curved), order="C") for x, flat in pairs)
+    def __call__(self, values: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """Return the arrays, of the types of those that they replace."""
+        found = list(values)
+        if self._places:
+            for i, x in zip(self._places, self._function(*values), strict=True):
+                found[i] = np.asarray(x, values[i].dtype, order="C")
+        return found
 
 
 def energies_and_gradients(potential: Potential) -> Evaluated:
@@ -175,36 +184,3 @@ def added(parts: Iterable[list[Any]]) -> list[Any]:
     for part in parts:
         total = [a + b for a, b in zip(total, part, strict=True)] if total else part
     return total
-
-
-class CenteredValues:
-    """Values inside a sampler and outside; those of most variables are the same arrays.
-
-    Parameters
-    ----------
-    potential : Potential
-        Knows the variables.
-    """
-
-    def __init__(self, potential: Potential) -> None:
-        variables = potential.variables
-        self._places = [i for i, v in enumerate(variables) if v.coordinate is not None]
-        values = [variable.value for variable in variables]
-        inner, outer = inside(variables, values), outside(variables, values)
-        self._inside = Interpreted(values, [inner[i] for i in self._places])
-        self._outside = Interpreted(values, [outer[values[i]] for i in self._places])
-
-    def inside(self, values: Sequence[np.ndarray]) -> list[np.ndarray]:
-        """Return the values of the sampler's coordinates for those of PyMC."""
-        return self._changed(values, self._inside)
-
-    def outside(self, values: Sequence[np.ndarray]) -> list[np.ndarray]:
-        """Return PyMC's values for those of the sampler's coordinates."""
-        return self._changed(values, self._outside)
-
-    def _changed(self, values: Sequence[np.ndarray], change: Interpreted) -> list[np.ndarray]:
-        changed = list(values)
-        if self._places:
-            for i, x in zip(self._places, change(*values), strict=True):
-                changed[i] = np.asarray(x, values[i].dtype)
-        return changed

@@ -17,6 +17,7 @@ from pytensor.graph.traversal import ancestors
 from pytensor.tensor import TensorVariable
 
 from pymc_geodesic.graph_inputs import graph_input
+from pymc_geodesic.kernel.host_functions import Change
 from pymc_geodesic.kernel.interpreted import Interpreted, with_batch_axis
 from pymc_geodesic.potential import Potential
 from pymc_geodesic.potential.centering import inside, outside
@@ -177,11 +178,13 @@ class PointMaps:
         values = [variable.value for variable in self.variables]
         outer = outside(self.variables, values)
         positions = [variable.position for variable in self.variables]
-        self._inside = _many(values, inside(self.variables, values))
-        self._outside = _many(values, [outer[value] for value in values])
+        self._inside = Change(values, inside(self.variables, values), many=True)
+        self._outside = Change(values, [outer[value] for value in values], many=True)
         points = [v.to_position(x) for v, x in zip(self.variables, values, strict=True)]
-        self._to_points = _many(values, points)
-        self._to_values = _many(positions, as_values(potential.variables, tuple(positions)))
+        self._to_points = Change(values, points, many=True)
+        self._to_values = Change(
+            positions, as_values(potential.variables, tuple(positions)), many=True
+        )
 
     def points(self, idata: xr.DataTree, *, max_draws: int) -> _Columns:
         """Return draws as points, one array ``(chain, draw, *shape)`` for each variable."""
@@ -193,26 +196,6 @@ class PointMaps:
         """Return PyMC's values by name, ``(chain, draw, ...)``."""
         found = _flatly(lambda x: self._outside(self._to_values(x)), points)
         return dict(zip(self._names, found, strict=True))
-
-
-def _many(
-    inputs: Sequence[TensorVariable], outputs: Sequence[TensorVariable]
-) -> Callable[[_Columns], _Columns]:
-    """Return a function of many draws; what is the same stays the same array."""
-    changed = [i for i, (x, y) in enumerate(zip(inputs, outputs, strict=True)) if x is not y]
-    if not changed:
-        return list
-    function = Interpreted(*with_batch_axis(inputs, [outputs[i] for i in changed], varying=inputs))
-
-    def call(columns: _Columns) -> _Columns:
-        found = list(columns)
-        with np.errstate(all="ignore"):
-            computed = function(*columns)
-        for i, x in zip(changed, computed, strict=True):
-            found[i] = x
-        return found
-
-    return call
 
 
 def _flatly(function: Callable[[_Columns], _Columns], columns: Sequence[np.ndarray]) -> _Columns:

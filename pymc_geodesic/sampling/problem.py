@@ -16,17 +16,18 @@ from pymc.model import Model
 
 from pymc_geodesic.data_checks import DataChecks
 from pymc_geodesic.data_checks.indices import require_fixed_indices
-from pymc_geodesic.kernel.host_functions import CenteredValues, PointMap
+from pymc_geodesic.kernel.host_functions import Change
 from pymc_geodesic.latents.gmc import LocalGMC
 from pymc_geodesic.latents.latents import NOTHING, Drawn, Latents
 from pymc_geodesic.manifolds import Manifold
 from pymc_geodesic.mass import Mass
 from pymc_geodesic.mass.tangent import TangentMass, separated
 from pymc_geodesic.potential import Potential
+from pymc_geodesic.potential.centering import inside, outside
 from pymc_geodesic.potential.deterministics import warn_of_batch_deterministics
 from pymc_geodesic.potential.requested import requested_manifolds
 from pymc_geodesic.potential.total_size import warn_of_poles, warn_of_row_variables
-from pymc_geodesic.potential.variables import Coordinates, geometry_names, manifold_in
+from pymc_geodesic.potential.variables import Coordinates, as_points, geometry_names, manifold_in
 from pymc_geodesic.sampling.chain import ExactChain, GradientChain
 from pymc_geodesic.sampling.explain import impossible_start
 from pymc_geodesic.sampling.variables import Variables, global_and_local
@@ -184,8 +185,11 @@ class Problem:
         self.local_variables = () if local is None else local.variables
         self.names = [variable.value.name for variable in self.variables]
         self.conditioned_names = [value.name for value in self.potential.conditioned_values]
-        self._point_map = PointMap(self.potential)
-        self._centered = CenteredValues(self.potential)
+        values = [variable.value for variable in self.variables]
+        outer = outside(self.variables, values)
+        own = inside(self.variables, values)
+        self._to_position = Change(values, as_points(self.variables, own))
+        self._to_values = Change(values, [outer[value] for value in values])
 
     @property
     def potential(self) -> Potential:
@@ -230,11 +234,11 @@ class Problem:
     def position_of(self, point: Values) -> tuple[np.ndarray, ...]:
         """Return the point of the embedding for PyMC's values."""
         values = [np.asarray(point[name]) for name in self.names]
-        return self._point_map(self._centered.inside(values))
+        return tuple(self._to_position(values))
 
     def named(self, values: Sequence[np.ndarray]) -> dict[str, np.ndarray]:
         """Return PyMC's values by name for those that a kernel returns."""
-        return dict(zip(self.names, self._centered.outside(values), strict=True))
+        return dict(zip(self.names, self._to_values(values), strict=True))
 
     def values_in(self, point: Values) -> dict[str, np.ndarray]:
         """Return PyMC's values of the sampled variables, including local ones."""

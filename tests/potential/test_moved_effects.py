@@ -6,9 +6,10 @@ import numpy as np
 import pymc as pm
 import pytest
 
-from pymc_geodesic.kernel.host_functions import CenteredValues
+from pymc_geodesic.kernel.host_functions import Change
 from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.potential import Potential
+from pymc_geodesic.potential.centering import inside, outside
 from pymc_geodesic.potential.scaled_products import centered_effects
 from pymc_geodesic.tuning.rare_entries import gradients_of_batches
 
@@ -33,6 +34,14 @@ def nested():
 
 def potential_of(model, shares):
     return Potential(model, model.value_vars, initial_point=model.initial_point(), centering=shares)
+
+
+def maps_of(potential):
+    """Return the maps from PyMC's values to those inside of a sampler, and back."""
+    values = [variable.value for variable in potential.variables]
+    outer = outside(potential.variables, values)
+    inner = inside(potential.variables, values)
+    return Change(values, inner), Change(values, [outer[value] for value in values])
 
 
 def a_point(potential, seed):
@@ -67,11 +76,11 @@ def test_effects_with_a_known_deviation_or_a_transform_are_left_as_they_are():
 def test_values_inside_and_outside_are_inverse_to_each_other():
     potential = potential_of(nested(), SHARES)
     names = [variable.name for variable in potential.variables]
-    inside, maps = a_point(potential, 1), CenteredValues(potential)
-    outside = maps.outside(inside)
-    for x, y in zip(maps.inside(outside), inside, strict=True):
+    given, (to_inside, to_outside) = a_point(potential, 1), maps_of(potential)
+    found = to_outside(given)
+    for x, y in zip(to_inside(found), given, strict=True):
         np.testing.assert_allclose(x, y)
-    w, values = dict(zip(names, inside, strict=True)), dict(zip(names, outside, strict=True))
+    w, values = dict(zip(names, given, strict=True)), dict(zip(names, found, strict=True))
     # A region with a = 0 is standard normal, and stores see the value of their region.
     region = values["mu"] + np.exp(w["tau"]) * w["region"][0]
     assert values["region"][0] == pytest.approx(float(region))
@@ -83,7 +92,7 @@ def test_values_inside_and_outside_are_inverse_to_each_other():
 def test_energy_and_gradient_are_those_of_the_changed_variables():
     model = nested()
     plain, moved = potential_of(model, {}), potential_of(model, SHARES)
-    rows, there, maps = [np.arange(50)], HostGradient(plain), CenteredValues(moved)
+    rows, there, (_, to_outside) = [np.arange(50)], HostGradient(plain), maps_of(moved)
     here = HostGradient(moved)
 
     def flat(point):
@@ -94,16 +103,18 @@ def test_energy_and_gradient_are_those_of_the_changed_variables():
         parts = np.split(vector, ends)
         return [x.reshape(s) for x, s in zip(parts, plain.manifold.shapes, strict=True)]
 
-    def outside(vector):
-        return flat(maps.outside(split(vector)))
+    def plain_values(vector):
+        return flat(to_outside(split(vector)))
 
     def jacobian(vector):
         steps = 1e-6 * np.eye(len(vector))
-        return np.array([(outside(vector + s) - outside(vector - s)) / 2e-6 for s in steps]).T
+        return np.array(
+            [(plain_values(vector + s) - plain_values(vector - s)) / 2e-6 for s in steps]
+        ).T
 
     def energy(vector):
         volume = np.linalg.slogdet(jacobian(vector))[1]
-        return there(split(outside(vector)), rows).energy - volume
+        return there(split(plain_values(vector)), rows).energy - volume
 
     w = flat(a_point(moved, 3))
     found = here(split(w), rows)
