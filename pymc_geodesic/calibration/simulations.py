@@ -203,7 +203,8 @@ def simulated(simulations: Simulations, numbers: Sequence[int], *, cores: int | 
     cores : int, optional
         Number of processes; by default one for each processor.
     """
-    n = min(cores or _all_cores(), len(numbers))
+    # Windows passes no pipes to new processes.
+    n = min(cores or (1 if os.name == "nt" else os.cpu_count() or 1), len(numbers))
     if n < 2:
         yield from ((number, simulations.simulated(number)) for number in numbers)
         return
@@ -224,11 +225,6 @@ def simulated(simulations: Simulations, numbers: Sequence[int], *, cores: int | 
             threads.shutdown(wait=False, cancel_futures=True)
             for process in processes:
                 process.close()
-
-
-def _all_cores() -> int:
-    # Windows passes no pipes to new processes.
-    return 1 if os.name == "nt" else os.cpu_count() or 1
 
 
 def on_workers(simulations: Simulations, numbers: Sequence[int], client: Client) -> Found:

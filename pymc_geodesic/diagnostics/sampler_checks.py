@@ -174,7 +174,8 @@ def _acceptance(evidence: Evidence) -> list[Finding]:
     sentence = f"The step size is too large: {100 * rate:.2g} per cent of proposals are accepted."
     advice = f"{evidence.shorter()}, or leave it out to have it tuned."
     if is_tuned("step_size", evidence.record):
-        advice = f"Increase `tune`, or {_lowered(evidence.shorter())}."
+        shorter = evidence.shorter()
+        advice = f"Increase `tune`, or {shorter[0].lower()}{shorter[1:]}."
     return [Finding(TOO_LARGE, "error", sentence, advice, {"acceptance_rate": rate})]
 
 
@@ -195,10 +196,6 @@ def _time_scaling(evidence: Evidence) -> list[Finding]:
         "enlarge the batch."
     )
     return [Finding(TOO_LARGE, "error", sentence, advice, figures)]
-
-
-def _lowered(sentence: str) -> str:
-    return sentence[0].lower() + sentence[1:]
 
 
 OF_EACH_CHAIN: tuple[Check, ...] = (_divergences, damping)

@@ -224,7 +224,8 @@ def fit_watson(X: ArrayLike) -> WatsonFit:
         kappa = increasing_root(excess, 0.0, start)
         fits.append((kappa * tau + float(log_c(kappa)[0]), i, kappa))
     _, i, kappa = max(fits)
-    return WatsonFit(_signed(vectors[:, i]), kappa)
+    mu = vectors[:, i]
+    return WatsonFit(mu * np.sign(mu[np.argmax(np.abs(mu))]), kappa)
 
 
 def fit_bingham(X: ArrayLike) -> BinghamFit:
@@ -282,7 +283,3 @@ def fit_bingham(X: ArrayLike) -> BinghamFit:
         )
     theta = np.append(np.expm1(np.abs(solved.x)), 0.0)
     return BinghamFit((vectors * -theta) @ vectors.T)
-
-
-def _signed(axis: np.ndarray) -> np.ndarray:
-    return axis * np.sign(axis[np.argmax(np.abs(axis))])

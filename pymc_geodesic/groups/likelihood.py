@@ -30,10 +30,11 @@ class GroupLikelihoodRV(SymbolicRandomVariable):
     def rv_op(cls, rows, mask, *, size=None):
         """Build the random variable; there is nothing at the places without a row."""
         rows = over_all_places(rows, mask)
+        over_core = mask[(..., *[None] * rows.owner.op.ndim_supp)]
         core = ",".join(["l", *(f"k{i}" for i in range(rows.owner.op.ndim_supp))])
         return cls(
             inputs=[rows, mask],
-            outputs=[pt.switch(_over_core(mask, rows), rows, pt.zeros((), dtype=rows.dtype))],
+            outputs=[pt.switch(over_core, rows, pt.zeros((), dtype=rows.dtype))],
             extended_signature=f"({core}),(l)->({core})",
         )(rows, mask)
 
@@ -156,7 +157,3 @@ def require_mask(mask: Any) -> TensorVariable:
             f"array of {mask.dtype} with {mask.ndim} axes. Draw it in the same `pm.Minibatch`."
         )
     return mask
-
-
-def _over_core(mask: TensorVariable, rows: TensorVariable) -> TensorVariable:
-    return mask[(..., *[None] * rows.owner.op.ndim_supp)]

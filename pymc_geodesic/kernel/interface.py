@@ -191,10 +191,8 @@ def padded_length(arrays: Sequence[np.ndarray]) -> int:
     """
     n_bytes = sum(x.nbytes for x in arrays)
 
-    def has_place(n: int) -> bool:
-        return n * n_bytes <= (MOST_BYTES_OF_SHORT if n <= SHORT else MOST_BYTES)
-
-    return max(n for n in LENGTHS if n == 1 or has_place(n))
+    room = {n: MOST_BYTES_OF_SHORT if n <= SHORT else MOST_BYTES for n in LENGTHS}
+    return max(n for n in LENGTHS if n == 1 or n * n_bytes <= room[n])
 
 
 # A call that stands for so many costs little beside them, and so does the room for them.

@@ -11,6 +11,7 @@ of all chains, so that nothing depends on where the coordinates jump.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 
@@ -90,7 +91,7 @@ class Representatives:
         more. For angles this is a minimum of the mean squared distance along the circle. Draws that
         are not finite do not move it.
         """
-        finite = np.all([_is_finite(x) for x in columns], axis=0)
+        finite = np.all([np.isfinite(x).reshape(len(x), -1).all(axis=1) for x in columns], axis=0)
         if not self._jumping or not finite.any():
             return columns
         factors = [self._factors[i] for i in self._jumping]
@@ -100,7 +101,7 @@ class Representatives:
             for _ in range(MOST_ROUNDS):
                 trios = zip(factors, columns, center, strict=True)
                 before, found = found, [m.nearest(x, c) for m, x, c in trios]
-                if all(map(_are_close, before, found)):
+                if all(map(partial(np.allclose, equal_nan=True), before, found)):
                     break
                 pairs = zip(factors, found, strict=True)
                 center = [m.project(x[finite].mean(axis=0)) for m, x in pairs]
@@ -133,11 +134,3 @@ def without_seam(manifold: Manifold | None, x: np.ndarray) -> np.ndarray:
     one = Representatives(Product([manifold], shapes=[shape]))
     [found] = one.around_center([x.reshape(-1, *shape)])
     return found.reshape(x.shape)
-
-
-def _is_finite(draws: np.ndarray) -> np.ndarray:
-    return np.isfinite(draws.reshape(len(draws), -1)).all(axis=1)
-
-
-def _are_close(one: np.ndarray, other: np.ndarray) -> bool:
-    return np.allclose(one, other, equal_nan=True)

@@ -189,11 +189,6 @@ def claim(model: Model, step: BlockedStep) -> None:
     _STEPS.setdefault(model, WeakSet()).add(step)
 
 
-def _claimed_names(model: Model) -> frozenset[str]:
-    """Names of the value variables that existing steps of this package sample."""
-    return frozenset(var.name for step in _STEPS.get(model, ()) for var in step.vars)
-
-
 def require_all_sampled(model: Model) -> None:
     """Raise if a step of another package would sample a variable from random gradients.
 
@@ -231,7 +226,7 @@ def guarded_competence(rv: TensorVariable) -> Competence:
     """
     model = Model.get_context(error_if_none=False)
     if model is not None and rv in model.basic_RVs:
-        claimed = _claimed_names(model)
+        claimed = frozenset(var.name for step in _STEPS.get(model, ()) for var in step.vars)
         # An existing step that claims this variable is left over from an earlier run.
         if claimed and model.rvs_to_values[rv].name not in claimed:
             _require_covered(model, claimed)

@@ -128,7 +128,7 @@ def times_factors(
 ) -> list[TensorVariable]:
     """Multiply what belongs to each row by the factor of the row."""
     return [
-        term * _along_first(factors[rows].astype(term.dtype), term)
+        term * factors[rows].astype(term.dtype).dimshuffle(0, *("x",) * (term.ndim - 1))
         if rows in ancestors([term])
         else term
         for term in terms
@@ -166,7 +166,3 @@ def for_each_row(
         gradient = rewrite_graph(gradient, include=("ShapeOpt", "canonicalize"))
         return vectorize_graph(gradient, {one_row: rows[:, None]})
     return pt.broadcast_to(gradient, (rows.shape[0], *gradient.shape))
-
-
-def _along_first(factors: TensorVariable, term: TensorVariable) -> TensorVariable:
-    return factors.dimshuffle(0, *("x",) * (term.ndim - 1))

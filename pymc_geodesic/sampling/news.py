@@ -60,13 +60,15 @@ def news_of_tuning(
     settings, tuning = chain.settings, chain.tuning
     if tuning is None or tuning.found is None or not tuning.reports:
         return None
+    center = tuning.center if tuning.controlled else None
+    is_weighed = center is not None and center.weights is not None
     unit = " posterior scales" if has_velocity else ""
     parts = [
         f"step size {settings.step_size:.3g}{unit}{'' if proposed_step is None else ', as given'}",
         *(f"{name} {value:.3g}" for name, value in settings.parameters.items()),
         f"{settings.n_steps} transitions per draw",
         _gradients(tuning, has_batches),
-        *_rows(chain.batches, is_weighed=tuning.controlled and _is_weighed(tuning)),
+        *_rows(chain.batches, is_weighed=is_weighed),
         *(["friction by the halves of each batch"] if tuning.found.halved else []),
     ]
     text = f"{name} tuned itself: {', '.join(parts)}"
@@ -130,10 +132,6 @@ def _share_of_noise(settings: Settings, mean_noise: float) -> float:
     if not settings.measured_noise:
         return 0.0
     return share_of_noise(settings.step_size, settings.parameters["diffusion"], mean_noise)
-
-
-def _is_weighed(tuning: Tuning) -> bool:
-    return tuning.center is not None and tuning.center.weights is not None
 
 
 def _rows(batches: BatchStream, *, is_weighed: bool) -> list[str]:

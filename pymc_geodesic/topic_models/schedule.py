@@ -114,7 +114,7 @@ def schedule_of_topics(
         The sampled variables: only the topics.
     """
     nodes = [observed_rv(rv).owner for rv in model.observed_RVs]
-    allocations = [node for node in nodes if _is_allocation(node)]
+    allocations = [node for node in nodes if isinstance(node.op, LatentDirichletAllocationRV)]
     if len(allocations) != 1 or len(variables) != 1:
         return None
     [node], [variable] = allocations, variables
@@ -134,10 +134,6 @@ def schedule_of_topics(
         n_topics=n_topics,
         total_concentration=total,
     )
-
-
-def _is_allocation(node) -> bool:
-    return isinstance(node.op, LatentDirichletAllocationRV)
 
 
 register_default_schedule(LatentDirichletAllocationRV, schedule_of_topics)

@@ -110,7 +110,7 @@ class MixtureStarts:
     def start(self, near: Point, rng: np.random.Generator) -> list[np.ndarray]:
         """Divide the rows anew, and fit the components to the clusters from a point."""
         shares = [
-            _one_hot(_clusters(features, shape[-1], rng), shape)
+            np.eye(shape[-1])[_clusters(features, shape[-1], rng)].reshape(shape)
             for features, shape in zip(self._features, self._shapes, strict=True)
         ]
         gradient, n = self._gradient, len(near)
@@ -171,7 +171,3 @@ def _clusters(features: np.ndarray, k: int, rng: np.random.Generator) -> np.ndar
         if distance < least:
             best, least = labels, distance
     return best
-
-
-def _one_hot(labels: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-    return np.eye(shape[-1])[labels].reshape(shape)

@@ -120,7 +120,8 @@ def find_modes(
     starts = _finite(frame, _starts(frame, point, mass, drawn, rng)[::times])
     ends = descend_together(frame, starts, most=MOST_STEPS // times)
     if not ends.has_ended[0]:
-        ends = _with_first(ends, descend_together(frame, ends.vectors[:1], most=MOST_OF_FIRST))
+        first = descend_together(frame, ends.vectors[:1], most=MOST_OF_FIRST)
+        ends = Descents(*(np.concatenate([a, b[1:]]) for a, b in zip(first, ends, strict=True)))
     if not ends.has_ended[0]:
         return Modes([], None, len(starts), 0)
     basins = Basins(frame, rng=rng)
@@ -144,11 +145,6 @@ def find_modes(
     if own is None:
         found, own = [*found, FoundMode(list(point), 0.0)], len(found)
     return Modes(found, own, n_starts, n_copies)
-
-
-def _with_first(ends: Descents, first: Descents) -> Descents:
-    """Replace the first of several ends."""
-    return Descents(*(np.concatenate([a, b[1:]]) for a, b in zip(first, ends, strict=True)))
 
 
 def _frame(gradient: HostGradient, point: Point, mass: Mass, rows: list[np.ndarray]) -> Frame:
