@@ -20,7 +20,7 @@ SLOW = {
     *("distributions.kent_fit", "distributions.maximum_likelihood", "distributions.unimodal"),
     *("mass.tangent", "runs.saved", "runs.sample", "tuning.monte_carlo_em"),
     *("step_methods.gmc", "step_methods.sgnht", "step_methods.sggmc", "step_methods.sghmc"),
-    *("step_methods.sgnphmc", "step_methods.sgrld"),
+    "step_methods.sgrld",
     *("topic_models.completion", "topic_models.latent_dirichlet_allocation"),
 }
 

@@ -53,14 +53,12 @@ SAYS = {
     "rows/convert.py": ["expected fewer entries than rows, got one for each of the"],
     "runs/local_posterior.py": ["have effects far from a normal"],
     "runs/cluster/on_workers.py": ["The cluster has no workers left"],
-    "runs/components.py": [
+    "runs/convergence.py": [
         "are alike in all chains, and means over chains mix the others.",
         "and number them differently:",
         "their means show what the components are about",
         "still improve: the perplexity of the data falls by",
         "predict the data no better than none would",
-    ],
-    "runs/convergence.py": [
         "and than chance makes the largest of",
         "their draws do not represent the posterior",
         "R-hat and other statistics are unreliable",

@@ -20,7 +20,7 @@ from pymc_geodesic.diagnostics.geometry import Geometry, geometries
 from pymc_geodesic.diagnostics.sampled_draws import Scalars, worst_mixing
 from pymc_geodesic.manifolds.registry import recorded_manifolds
 from pymc_geodesic.monte_carlo import effective_draws, halves, r_hat
-from pymc_geodesic.runs.components import LONGER, unsettled
+from pymc_geodesic.runs.convergence import LONGER, unsettled
 
 __all__ = [
     "Components",

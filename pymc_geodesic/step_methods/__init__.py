@@ -5,9 +5,8 @@
 from pymc_geodesic.run_record import install as install_run_record
 from pymc_geodesic.step_methods.gmc import GMC, GMCWithinGibbs
 from pymc_geodesic.step_methods.sggmc import SGGMC
-from pymc_geodesic.step_methods.sghmc import SGHMC, SGLD
+from pymc_geodesic.step_methods.sghmc import SGHMC, SGLD, SGNPHMC
 from pymc_geodesic.step_methods.sgnht import SGNHT, gSGNHT
-from pymc_geodesic.step_methods.sgnphmc import SGNPHMC
 from pymc_geodesic.step_methods.sgrld import SGRLD
 
 install_run_record()

@@ -11,7 +11,7 @@ import pymc_geodesic as pmg
 
 from pymc_geodesic.potential.components import components_in
 from pymc_geodesic.run_record import ATTRIBUTE, write_record
-from pymc_geodesic.runs import components
+from pymc_geodesic.runs import convergence
 from pymc_geodesic.runs.convergence import warnings_of_convergence
 
 N_TOPICS, N_WORDS, N_DOCUMENTS, ALPHA = 6, 40, 300, 0.1
@@ -90,7 +90,7 @@ def test_the_order_of_topics_is_no_disagreement():
 @pytest.mark.parametrize(("tolerance", "expected"), [(np.inf, "info"), (0.1, "warn")])
 def test_other_topics_are_counted(tolerance, expected, monkeypatch):
     """They are an alarm if one chain predicts worse than the others."""
-    monkeypatch.setattr(components, "PREDICTS_WORSE", tolerance)
+    monkeypatch.setattr(convergence, "PREDICTS_WORSE", tolerance)
     [(level, text)] = said(run(orders=orders(), n_other=2))
     assert "4 of 6 are alike in all chains" in text
     assert "The perplexities of the chains are" in text
