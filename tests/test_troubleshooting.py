@@ -84,7 +84,6 @@ SAYS = {
         "draws, where it is NaN in the result",
         "The result has PyMC's values in place of the variables",
     ],
-    "runs/progress.py": ["No progress bar is shown"],
     "runs/refine.py": ["Nothing was corrected: the draws are more precise"],
     "runs/certificate.py": [
         "importance weights are sure of no more than",
@@ -158,6 +157,7 @@ SAYS = {
         "have no word of the vocabulary, the first",
     ],
     "validation.py": ["JAX compiles every model, and the argument"],
+    "step_methods/progress.py": ["No progress bar is shown"],
     "step_methods/step.py": ["searches for the mode in each chain"],
 }
 

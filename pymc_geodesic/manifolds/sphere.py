@@ -12,13 +12,12 @@ from pymc_geodesic.manifolds.base import Manifold, Shape
 from pymc_geodesic.manifolds.fields import Visit, Work
 from pymc_geodesic.validation import UNIT_NORM_TOLERANCE
 
-__all__ = ["ProjectiveSphere", "Sphere"]
+__all__ = ["LARGEST_QUADRATIC", "LEAST_DIVERGENCE", "ProjectiveSphere", "Sphere"]
 
-
-# Above it the field omits the second moments of a unit vector, which are n^2 numbers.
+# Above it fields omit the second moments of a unit vector or frame, which are n^2 numbers.
 LARGEST_QUADRATIC = 50
-# Least expected divergence of a unit vector's field, as a share of its dimension. The field of a
-# nearly uniform vector is noise at any temperature; its estimate then stays near one.
+# Least expected divergence of a field, as a share of the dimension. The field of a nearly uniform
+# vector or frame is noise at any temperature; its estimate then stays near one.
 LEAST_DIVERGENCE = 0.1
 
 

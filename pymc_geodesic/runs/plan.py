@@ -21,7 +21,6 @@ from pymc_geodesic.runs.checkpoints.identity import identity_of
 from pymc_geodesic.runs.cluster.on_workers import OnWorkers
 from pymc_geodesic.runs.deterministics import Traced
 from pymc_geodesic.runs.in_memory import InMemory, Running
-from pymc_geodesic.runs.progress import Progress
 from pymc_geodesic.runs.refined import corrected_error
 from pymc_geodesic.runs.run_loop import InProcess, Move, Phase, RunLoop
 from pymc_geodesic.runs.starts import InitialValues, RandomSeed, begin_chains, seeds
@@ -29,6 +28,7 @@ from pymc_geodesic.runs.until import Until
 from pymc_geodesic.sampling import Chain, ChainMethod
 from pymc_geodesic.sampling.ensemble import MOST_TUNED, can_multiply
 from pymc_geodesic.stages import log
+from pymc_geodesic.step_methods.progress import Progress
 from pymc_geodesic.step_methods.step import Step
 
 __all__ = ["Plan", "begin_run", "with_hints"]

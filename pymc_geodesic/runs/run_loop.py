@@ -17,7 +17,6 @@ import numpy as np
 from pymc.stats.convergence import SamplerWarning, log_warning
 
 from pymc_geodesic.kernel.jax.resident import on_processor
-from pymc_geodesic.runs.progress import Progress
 from pymc_geodesic.runs.until import Until
 from pymc_geodesic.sampling import Chain, ChainMethod, run
 from pymc_geodesic.sampling.advance import Sampler
@@ -25,6 +24,7 @@ from pymc_geodesic.sampling.chain import GradientChain
 from pymc_geodesic.sampling.ensemble import Ensemble, can_be_arrays, is_ready
 from pymc_geodesic.sampling.run import Arrays
 from pymc_geodesic.sampling.stochastic import StochasticSampler
+from pymc_geodesic.step_methods.progress import Progress
 from pymc_geodesic.validation import whole
 
 if TYPE_CHECKING:

@@ -25,7 +25,6 @@ from pymc_geodesic.runs.few_rows import ExactArgument, chosen, sample_with_nuts
 from pymc_geodesic.runs.in_memory import KeepArgument, running_of
 from pymc_geodesic.runs.memory_limits import fit_in_memory
 from pymc_geodesic.runs.plan import Plan, begin_run, with_hints
-from pymc_geodesic.runs.progress import Progress
 from pymc_geodesic.runs.results import (
     ChainError,
     Drawn,
@@ -40,6 +39,7 @@ from pymc_geodesic.runs.traces import labels_of
 from pymc_geodesic.runs.until import UntilArgument, until_of
 from pymc_geodesic.sampling import ChainMethod
 from pymc_geodesic.sampling.advance import Sampler
+from pymc_geodesic.step_methods.progress import Progress
 from pymc_geodesic.validation import flag, no_backend, one_of, positive, whole
 
 if TYPE_CHECKING:

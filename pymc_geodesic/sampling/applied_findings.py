@@ -23,8 +23,8 @@ from pymc_geodesic.sampling.chain import GradientChain, Settings, tuning_of
 from pymc_geodesic.sampling.inputs import can_damp
 from pymc_geodesic.sampling.tuning_options import TuningOptions
 from pymc_geodesic.schedules import ConstantSchedule
-from pymc_geodesic.tuning.findings import Findings
 from pymc_geodesic.tuning.spacing import MOST_TUNING, steps_while_tuning, steps_worth_a_draw
+from pymc_geodesic.tuning.surroundings import Findings
 from pymc_geodesic.tuning.whitening import whitened
 
 __all__ = ["FRICTIONS", "AppliedFindings", "pace", "space_draws", "tuned_settings"]

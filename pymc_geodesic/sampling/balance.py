@@ -14,9 +14,9 @@ from pymc_geodesic.algorithms.thermostat import Grouping, Thermostat
 from pymc_geodesic.algorithms.tuning_rules import Rule, unbalanced_share
 from pymc_geodesic.manifolds import Manifold, Product
 from pymc_geodesic.sampling.chain import GradientChain
-from pymc_geodesic.tuning.findings import Findings
 from pymc_geodesic.tuning.noise import rebalanced
 from pymc_geodesic.tuning.self_tuner import PAYS_BELOW
+from pymc_geodesic.tuning.surroundings import Findings
 from pymc_geodesic.tuning.velocity_moments import moments_of, pooled, shrunk
 
 __all__ = [

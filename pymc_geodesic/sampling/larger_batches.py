@@ -22,8 +22,8 @@ import numpy as np
 from pymc_geodesic.algorithms.demands import GradientNoise
 from pymc_geodesic.algorithms.tuning_rules import Rule
 from pymc_geodesic.kernel.host_gradient import HostGradient
-from pymc_geodesic.tuning.findings import Findings
 from pymc_geodesic.tuning.frame import entries_of_row
+from pymc_geodesic.tuning.surroundings import Findings
 
 __all__ = [
     "is_noticeable",

@@ -25,12 +25,11 @@ from pymc_geodesic.mass.tangent import TangentMass, separated
 from pymc_geodesic.potential import Potential
 from pymc_geodesic.potential.centering import inside, outside
 from pymc_geodesic.potential.deterministics import warn_of_batch_deterministics
-from pymc_geodesic.potential.requested import requested_manifolds
 from pymc_geodesic.potential.total_size import warn_of_poles, warn_of_row_variables
 from pymc_geodesic.potential.variables import Coordinates, as_points, geometry_names, manifold_in
 from pymc_geodesic.sampling.chain import ExactChain, GradientChain
 from pymc_geodesic.sampling.explain import impossible_start
-from pymc_geodesic.sampling.variables import Variables, global_and_local
+from pymc_geodesic.sampling.variables import Variables, global_and_local, requested_manifolds
 from pymc_geodesic.stages import log
 from pymc_geodesic.tuning.mass_adaptation import MassArgument, begin_mass
 

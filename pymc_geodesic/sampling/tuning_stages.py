@@ -21,13 +21,13 @@ from pymc_geodesic.sampling.chain import GradientChain, Settings
 from pymc_geodesic.sampling.problem import Problem
 from pymc_geodesic.stages import log
 from pymc_geodesic.tuning.basins import BARRIER, barrier_between, farthest_means
-from pymc_geodesic.tuning.findings import Findings
 from pymc_geodesic.tuning.spacing import (
     FEWEST_TUNING,
     MOST_TUNING,
     steps_while_tuning,
     steps_worth_a_draw,
 )
+from pymc_geodesic.tuning.surroundings import Findings
 from pymc_geodesic.tuning.whitening import FARTHEST_MEANS, distance_of_means
 
 __all__ = ["DrawSpacing", "Stages", "begin_again", "more_careful", "warn_if_apart"]

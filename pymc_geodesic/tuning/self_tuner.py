@@ -19,10 +19,9 @@ from pymc_geodesic.mass.arrays import JointMass, Mass, MassForm, joined
 from pymc_geodesic.mass.low_rank import LowRankMass
 from pymc_geodesic.stages import stage
 from pymc_geodesic.tuning.all_rows_frame import weigh, with_all_rows
-from pymc_geodesic.tuning.findings import Center, Findings
 from pymc_geodesic.tuning.frame import Frame
 from pymc_geodesic.tuning.spacing import shrunk_covariance, shrunk_variances
-from pymc_geodesic.tuning.surroundings import Anchor, InFrame, OnSimplex
+from pymc_geodesic.tuning.surroundings import Anchor, Center, Findings, InFrame, OnSimplex
 from pymc_geodesic.tuning.unbalanced import with_unbalanced
 from pymc_geodesic.tuning.whitening import whitened, with_directions_of_draws, without_runaways
 

@@ -16,7 +16,7 @@ import pymc_geodesic as pmg
 
 from pymc_geodesic.runs import ChainError, run_loop
 from pymc_geodesic.runs.choose_step import step_class_for
-from pymc_geodesic.runs.progress import Progress
+from pymc_geodesic.step_methods.progress import Progress
 
 # Short runs, of which convergence checks have nothing good to say.
 SHORT = {"draws": 12, "tune": 6, "chains": 2, "random_seed": 1, "progressbar": False}

@@ -167,7 +167,7 @@ def killing(monkeypatch, client, after):
                 os.kill(pid, signal.SIGKILL)
                 killed.append(pid)
 
-    monkeypatch.setattr("pymc_geodesic.runs.progress.Progress.watch", watch)
+    monkeypatch.setattr("pymc_geodesic.step_methods.progress.Progress.watch", watch)
     return killed
 
 
@@ -249,7 +249,7 @@ def test_ctrl_c_returns_what_is_there(made, one_worker, monkeypatch, request):
         if len(segments) == 10:
             threading.Timer(0.05, _thread.interrupt_main).start()
 
-    monkeypatch.setattr("pymc_geodesic.runs.progress.Progress.watch", watch)
+    monkeypatch.setattr("pymc_geodesic.step_methods.progress.Progress.watch", watch)
     options = RUN | {"draws": 1_000_000, "tune": 4}
     idata = pmg.sample(model=model, step=step, client=one_worker, **options)
     assert 0 < idata.posterior.sizes["draw"] < 1_000_000

@@ -19,10 +19,11 @@ from pytensor.raise_op import Assert
 
 import pymc_geodesic as pmg
 
-from pymc_geodesic.runs import deterministics, progress, results, run_loop
+from pymc_geodesic.runs import deterministics, results, run_loop
 from pymc_geodesic.runs.checkpoints import checkpoint
 from pymc_geodesic.runs.deterministics import Traced
-from pymc_geodesic.runs.sample import ChainError
+from pymc_geodesic.runs.results import ChainError
+from pymc_geodesic.step_methods import progress
 
 ROWS = np.random.default_rng(1).normal(3.0, 2.0, 500)
 RUN = {"tune": 10, "draws": 20, "chains": 2, "random_seed": 1, "progressbar": False}

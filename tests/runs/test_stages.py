@@ -8,8 +8,8 @@ import pytest
 
 import pymc_geodesic as pmg
 
-from pymc_geodesic.runs import progress
 from pymc_geodesic.stages import shown_by, stage
+from pymc_geodesic.step_methods import progress
 
 
 def test_a_stage_that_ends_or_fails_gives_way_to_that_before():

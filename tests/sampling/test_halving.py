@@ -14,7 +14,7 @@ from pymc_geodesic.algorithms.demands import GradientNoise
 from pymc_geodesic.algorithms.tuning_rules import faster_rule
 from pymc_geodesic.mass import JointMass
 from pymc_geodesic.sampling.balance import judged
-from pymc_geodesic.tuning.findings import Findings
+from pymc_geodesic.tuning.surroundings import Findings
 
 N_GROUPS, N_ROWS, N_DRAWS = 8, 400, 1_500
 HALVES = "friction by the halves of each batch"

@@ -13,8 +13,8 @@ import pymc_geodesic as pmg
 from pymc_geodesic.algorithms.demands import Demands, GradientNoise
 from pymc_geodesic.algorithms.tuning_rules import friction_noise, friction_rule
 from pymc_geodesic.sampling.balance import heated
-from pymc_geodesic.tuning.findings import Findings
 from pymc_geodesic.tuning.self_tuner import SelfTuner
+from pymc_geodesic.tuning.surroundings import Findings
 from pymc_geodesic.tuning.velocity_moments import VelocityMoments
 
 

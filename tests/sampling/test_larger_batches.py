@@ -25,8 +25,8 @@ from pymc_geodesic.sampling.larger_batches import (
     share_of_noise,
     times_as_many,
 )
-from pymc_geodesic.tuning.findings import Findings
 from pymc_geodesic.tuning.frame import entries_of_row
+from pymc_geodesic.tuning.surroundings import Findings
 
 N_GROUPS, PER_GROUP, BATCH_SIZE = 1_500, 6, 30
 ENLARGED = "times the model's, to keep the noise small"

@@ -15,10 +15,10 @@ from pymc_geodesic.mass.arrays import VariableMasses
 from pymc_geodesic.monte_carlo import mcse
 from pymc_geodesic.potential import Potential
 from pymc_geodesic.tuning import measure_noise
-from pymc_geodesic.tuning.findings import Findings
 from pymc_geodesic.tuning.noise import N_BATCHES
 from pymc_geodesic.tuning.outweighing import LARGEST_ERROR, N_LARGE, relative_error
 from pymc_geodesic.tuning.rare_entries import PairsOfBatches
+from pymc_geodesic.tuning.surroundings import Findings
 
 N_ROWS, BATCH_SIZE, N_POINTS = 5_000, 10, 32
 UNIT = VariableMasses([np.ones(())], dense=[False], shapes=[()], dtype="float64")
