@@ -197,9 +197,10 @@ def _by_gmc(model: Model, initvals: InitialValues, n_chains: int) -> Chosen:
     found = exact_starts(whole_potential(model), model, points, rng)
     if found is None:
         return Chosen(Sampled(model), GMC)
+    starts, masses = found
     lengths: Any = {"n_leapfrog": N_LEAPFROG, "jitter": JITTER, "n_steps": N_STEPS}
-    step = partial(GMC, mass=found.masses, **lengths) if found.masses else GMC
-    return Chosen(Sampled(model), step, free_values(model, found.points))
+    step = partial(GMC, mass=masses, **lengths) if masses else GMC
+    return Chosen(Sampled(model), step, free_values(model, starts))
 
 
 def find_starts(

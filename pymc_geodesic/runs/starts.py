@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -158,21 +158,6 @@ Values = dict[str, np.ndarray]
 WIDEST = 1.0
 
 
-class ExactStarts(NamedTuple):
-    """Where chains start, and how wide the posterior is there.
-
-    Attributes
-    ----------
-    points : list of dict of str to ndarray
-        PyMC's values for each chain.
-    masses : dict of str to ndarray
-        The mass of each variable, for steps in posterior standard deviations.
-    """
-
-    points: list[Values]
-    masses: dict[str, np.ndarray]
-
-
 def has_mixture(model: Model) -> bool:
     """Return whether a model has mixtures, whose components a search by clusters tells apart."""
     if model.discrete_value_vars or has_default_schedule(model):
@@ -188,7 +173,7 @@ def whole_potential(model: Model) -> Potential:
 
 def exact_starts(
     potential: Potential, model: Model, points: Sequence[Values], rng: np.random.Generator
-) -> ExactStarts | None:
+) -> tuple[list[Values], dict[str, np.ndarray]] | None:
     """Search the posterior, and draw a start for each chain from a normal distribution around it.
 
     Values that the user has given stay. None if the search has not come to a finite density, or all
@@ -224,7 +209,7 @@ def exact_starts(
         values = dict(zip(names, map(np.asarray, gradient.to_values(*near)), strict=True))
         free = {name for name, is_movable in zip(names, movable, strict=True) if is_movable}
         found.append({n: values[n] if n in free else np.asarray(x) for n, x in given.items()})
-    return ExactStarts(found, _masses(mass, potential))
+    return found, _masses(mass, potential)
 
 
 def around_one_mode(
@@ -247,7 +232,7 @@ def around_one_mode(
     if not any(_movable(model, problem.names, points)) or problem.potential.shared_out() is None:
         return list(points)
     found = exact_starts(problem.potential, model, points, rng)
-    return list(points) if found is None else found.points
+    return list(points) if found is None else found[0]
 
 
 def _movable(model: Model, names: Sequence[str], points: Sequence[Values]) -> list[bool]:

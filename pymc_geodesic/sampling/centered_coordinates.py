@@ -59,13 +59,13 @@ def in_tangent_coordinates(problem: Problem, model: Model) -> tuple[Problem, Hos
     if not found:
         return problem, gradient
     names = [variable.name for variable in problem.variables]
-    for i, one in found.items():
+    for i, (_, ratio) in found.items():
         log.info(
             f"{problem.name} found that the widths of the posterior of `{names[i]}` differ by a "
-            f"factor of up to {one.ratio:.0f}. It moves `{names[i]}` in coordinates in which they "
+            f"factor of up to {ratio:.0f}. It moves `{names[i]}` in coordinates in which they "
             "are equal."
         )
-    problem = problem.with_tangent_masses({names[i]: one.mass for i, one in found.items()})
+    problem = problem.with_tangent_masses({names[i]: mass for i, (mass, _) in found.items()})
     return problem, HostGradient(problem.potential, interprets=gradient.interprets)
 
 

@@ -37,17 +37,6 @@ N_BATCHES, MANY_BATCHES, MOST_BATCHES = 192, 768, 6144
 MOST_NUMBERS = 20_000_000
 
 
-class _PointNoise(NamedTuple):
-    """The noise of batches at one point.
-
-    Variances of the entries of each variable and along the mass's directions, and the gradients
-    themselves of those variables that :func:`noisiest_direction` can judge.
-    """
-
-    variances: list[np.ndarray]
-    samples: list[np.ndarray | None]
-
-
 class _Batches(NamedTuple):
     """Gradients of batches at some places, in the frame, and how pairs of them compare.
 
@@ -164,24 +153,13 @@ def _with_large(
     )
 
 
-def _at_point(samples: Sequence[Sequence[np.ndarray]], manifold: Product) -> _PointNoise:
-    arrays = [np.array(column) for column in zip(*samples, strict=True)]
-    pairs = zip(arrays, manifold.factors, strict=False)
-    directed = [array if has_directions(array, factor) else None for array, factor in pairs]
-    return _PointNoise([np.var(array, axis=0, ddof=1) for array in arrays], directed)
-
-
 def _summary(
     samples_at: Sequence[Sequence[Sequence[np.ndarray]]], manifold: Product, mass: Mass
 ) -> GradientNoise:
-    points = [_at_point(samples, manifold) for samples in samples_at]
     total, largest, by_entry = 0.0, 0.0, []
-    *arrays_of, along = zip(*(point.variances for point in points), strict=True)
-    samples_of = zip(*(point.samples for point in points), strict=True)
-    for arrays, samples, factor, dim in zip(
-        arrays_of, samples_of, manifold.factors, manifold.point_dims, strict=True
-    ):
-        entries = np.mean(np.array(arrays), axis=0)
+    for i, (factor, dim) in enumerate(zip(manifold.factors, manifold.point_dims, strict=True)):
+        samples = [np.array([x[i] for x in at_point]) for at_point in samples_at]
+        entries = np.mean([np.var(x, axis=0, ddof=1) for x in samples], axis=0)
         # A curved point has fewer directions than entries; its mean is over the directions. The
         # noise of an entry is at most that of the noisiest direction, but next to a facet of a
         # simplex far more than the mean.
@@ -189,9 +167,10 @@ def _summary(
         total += float(entries.sum())
         by_entry.append(np.reshape(means, np.shape(means) + (1,) * factor.ndim_core))
         largest = max(largest, float(np.max(means)), float(np.max(entries)))
-        if directed := [x for x in samples if x is not None]:
+        if directed := [x for x in samples if has_directions(x, factor)]:
             largest = max(largest, noisiest_direction(directed, factor.ndim_core))
-    excess = np.mean(np.array(along), axis=0) - expected_along(by_entry, manifold.shapes, mass)
+    along = [np.var([x[-1] for x in at_point], axis=0, ddof=1) for at_point in samples_at]
+    excess = np.mean(along, axis=0) - expected_along(by_entry, manifold.shapes, mass)
     return GradientNoise(total / manifold.dim, largest, (*by_entry, excess), total=total)
 
 

@@ -11,7 +11,7 @@ with a normal likelihood (Papaspiliopoulos, Roberts and Sköld, 2003).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -39,21 +39,6 @@ N_AROUND = 8
 LEAST_CURVATURE = 1 / WIDEST**2
 
 
-class FoundMass(NamedTuple):
-    """A tangent mass, and the ratio of widths that calls for it.
-
-    Attributes
-    ----------
-    mass : TangentMass or FrameMass
-        The mass.
-    ratio : float
-        Largest width of the posterior divided by the smallest.
-    """
-
-    mass: Any
-    ratio: float
-
-
 def takes_tangent_mass(manifold: Manifold, shape: Shape) -> bool:
     """Return whether a variable is one unit vector or frame whose parts may differ in width."""
     if not manifold.is_stretched_linearly or len(shape) != manifold.ndim_core:
@@ -70,7 +55,7 @@ def tangent_masses(
     *,
     movable: Sequence[bool],
     rng: np.random.Generator,
-) -> dict[int, FoundMass]:
+) -> dict[int, tuple[Any, float]]:
     r"""Return the masses of unit vectors and frames whose widths differ, by the variable's number.
 
     The curvature across a unit vector is averaged over points around the mode of a subsample of the
@@ -107,7 +92,7 @@ def _mass(
     i: int,
     rows: Sequence[np.ndarray],
     rng: np.random.Generator,
-) -> FoundMass | None:
+) -> tuple[Any, float] | None:
     kind: type[_UnitVector] | type[_Frame]
     kind = _Frame if gradient.manifold.factors[i].ndim_core == 2 else _UnitVector
     measured = kind(gradient, i, rows, rng)
@@ -120,7 +105,7 @@ def _mass(
     average = np.mean([at_mode, *others], axis=0)
     if not (ratio := _ratio(measured, average)) >= SMALLEST_RATIO:
         return None
-    return FoundMass(measured.mass(average), ratio)
+    return measured.mass(average), ratio
 
 
 def _ratio(measured: _UnitVector | _Frame, curvature: np.ndarray) -> float:

@@ -114,7 +114,8 @@ def _passes_divided(segment: Segment, sampler: Sampler) -> Iterator[None]:
     def elsewhere(task: str, arguments: Sequence[tuple[Any, ...]]) -> list[Any]:
         # The client gives this worker's thread back, so that it takes its share.
         with worker_client() as client:
-            calls = [_Call(segment.run, task, pickle.dumps(given)) for given in arguments]
+            # Pickled, because the arrays of Dask may be unaligned, which PyTensor refuses.
+            calls = [(segment.run, task, pickle.dumps(given)) for given in arguments]
             return client.gather(client.map(_call_divisible, calls, pure=False, retries=RETRIES))
 
     divisible.elsewhere = elsewhere
@@ -124,19 +125,10 @@ def _passes_divided(segment: Segment, sampler: Sampler) -> Iterator[None]:
         divisible.elsewhere = None
 
 
-class _Call(NamedTuple):
-    """A call of a method of the divisible part of a sampler.
-
-    Its arguments are pickled, because Dask's arrays may be unaligned, which PyTensor refuses.
-    """
-
-    run: str
-    task: str
-    arguments: bytes
-
-
-def _call_divisible(call: _Call) -> Any:
-    return getattr(held(call.run).divisible, call.task)(*pickle.loads(call.arguments))
+def _call_divisible(call: tuple[str, str, bytes]) -> Any:
+    """Call a method of the divisible part of the sampler of a run."""
+    run, task, arguments = call
+    return getattr(held(run).divisible, task)(*pickle.loads(arguments))
 
 
 def must_be_together(sampler: Sampler, chain: Chain) -> bool:
