@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import NamedTuple
 
 import numpy as np
 import xarray as xr
@@ -88,13 +87,6 @@ N_ROUNDS = 20
 N_COMPARED, TOLERANCE = 3, 1e-6
 
 
-class _Choice(NamedTuple):
-    """For each chain and draw, the order of the components and their signs in it."""
-
-    orders: np.ndarray
-    signs: np.ndarray
-
-
 def fold_components(
     idata: xr.DataTree,
     axes: Mapping[str, int],
@@ -161,12 +153,9 @@ def fold_components(
     n_chains, n_draws, n = next(iter(draws.values())).shape[:3]
     rng = np.random.default_rng(1)
     shape = (n_chains, n_draws, n)
-    trial = _Choice(
-        rng.permuted(np.broadcast_to(np.arange(n), shape), axis=-1)
-        if permute
-        else np.broadcast_to(np.arange(n), shape),
-        rng.choice([-1.0, 1.0], shape) if signs else np.ones(shape),
-    )
+    orders = np.broadcast_to(np.arange(n), shape)
+    orders = rng.permuted(orders, axis=-1) if permute else orders
+    trial = orders, rng.choice([-1.0, 1.0], shape) if signs else np.ones(shape)
     model = given_model(model)
     before = _energies(idata, model)
     after = _energies(_with(idata, draws, trial, axes, signs), model)
@@ -211,17 +200,18 @@ def _array(values: xr.DataArray) -> np.ndarray:
 def _with(
     idata: xr.DataTree,
     draws: Mapping[str, np.ndarray],
-    choice: _Choice,
+    choice: tuple[np.ndarray, np.ndarray],
     axes: Mapping[str, int],
     signs: Collection[str],
 ) -> xr.DataTree:
-    """Return a copy in which the components are chosen."""
+    """Return a copy with the components in other orders and with other signs, in each draw."""
+    orders, factors = choice
     posterior = idata["posterior"].to_dataset().copy()
     for name, values in draws.items():
         kept = (..., *[None] * (values.ndim - 3))
-        chosen = np.take_along_axis(values, choice.orders[kept], axis=2)
+        chosen = np.take_along_axis(values, orders[kept], axis=2)
         if name in signs:
-            chosen = chosen * choice.signs[kept]
+            chosen = chosen * factors[kept]
         axis = axes[name] + 2 if axes[name] >= 0 else axes[name] - 1
         moved = np.moveaxis(chosen, 2, axis)[..., 0]
         dims = posterior[name].transpose("chain", "draw", ...).dims
@@ -242,7 +232,7 @@ def _energies(idata: xr.DataTree, model: Model) -> np.ndarray:
     return np.array(energies)
 
 
-def _nearest(draws: np.ndarray, *, signed: bool, permute: bool) -> _Choice:
+def _nearest(draws: np.ndarray, *, signed: bool, permute: bool) -> tuple[np.ndarray, np.ndarray]:
     """Choose for each draw (chain, draw, K, ...) what is nearest to the mean of the chosen."""
     n = draws.shape[2]
     flat = draws.reshape(-1, n, int(np.prod(draws.shape[3:]))).astype(float)
@@ -255,7 +245,7 @@ def _nearest(draws: np.ndarray, *, signed: bool, permute: bool) -> _Choice:
             break
         reference = mean
     shape = draws.shape[:3]
-    return _Choice(orders.reshape(shape), signs.reshape(shape))
+    return orders.reshape(shape), signs.reshape(shape)
 
 
 def _match(

@@ -276,12 +276,9 @@ def _largest_between(values: Sequence[TensorVariable], graphs: Sequence[TensorVa
             if None not in shape:
                 found = max(found, math.prod(shape) * np.dtype(x.type.dtype).itemsize)
         # An array of unknown shape is seldom larger than the data that it is computed from.
-        found = max([found, *(_bytes_of(x) for x in node.inputs if isinstance(x, SharedVariable))])
+        data = [x.get_value(borrow=True) for x in node.inputs if isinstance(x, SharedVariable)]
+        found = max([found, *(getattr(array, "nbytes", 0) for array in data)])
     return found
-
-
-def _bytes_of(data: SharedVariable) -> int:
-    return getattr(data.get_value(borrow=True), "nbytes", 0)
 
 
 def _for_each(

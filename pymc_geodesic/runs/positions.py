@@ -93,7 +93,8 @@ def wrong_positions(stats: Mapping[str, np.ndarray]) -> dict[str, float]:
 
 def listed(off: Mapping[str, float]) -> str:
     """Write temperatures as part of a sentence."""
-    return ", ".join(f"{mean:.3g} for {_who(name)}" for name, mean in off.items())
+    names = {name: "all variables" if name == "all" else f"`{name}`" for name in off}
+    return ", ".join(f"{mean:.3g} for {names[name]}" for name, mean in off.items())
 
 
 def warnings_of_positions(idata: xr.DataTree) -> list[SamplerWarning]:
@@ -129,10 +130,6 @@ def warnings_of_positions(idata: xr.DataTree) -> list[SamplerWarning]:
         "larger batches. `pmg.diagnose(idata)` may find the cause."
     )
     return [SamplerWarning(WarningType.CONVERGENCE, message, "warn")]
-
-
-def _who(name: str) -> str:
-    return "all variables" if name == "all" else f"`{name}`"
 
 
 def _mean_and_z(values: np.ndarray) -> tuple[float, float]:

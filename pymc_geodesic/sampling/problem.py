@@ -141,11 +141,6 @@ class Problem:
         other._centering, other.is_nonsmooth, other.near = exponents, is_nonsmooth, near
         return other._written_again()
 
-    @property
-    def is_centered(self) -> bool:
-        """Whether some variables are in partially centred coordinates."""
-        return bool(self._centering)
-
     def _written_again(self) -> Problem:
         self._potential = self._write()
         self._read()
