@@ -15,7 +15,7 @@ import xarray as xr
 
 from pymc_geodesic.component_order import Geometry
 from pymc_geodesic.manifolds import Circle, Euclidean, Manifold, Simplex, Sphere, Stiefel
-from pymc_geodesic.manifolds.stiefel import largest_overlap
+from pymc_geodesic.manifolds.orthonormal import largest_overlap
 
 __all__ = [
     "Geometry",

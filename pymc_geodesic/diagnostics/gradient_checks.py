@@ -23,7 +23,7 @@ from pymc_geodesic.run_record import RunRecord
 from pymc_geodesic.runs.direction_coordinates import DirectionDraws, direction_draws
 from pymc_geodesic.runs.directions import extremes
 from pymc_geodesic.runs.widths import Widths, compared_widths
-from pymc_geodesic.tuning.basins import BARRIER, barrier_between, farthest_means
+from pymc_geodesic.tuning.barrier import BARRIER, barrier_between, farthest_means
 
 __all__ = ["check_directions", "judged_modes", "with_gradients"]
 

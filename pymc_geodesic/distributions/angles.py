@@ -17,7 +17,7 @@ from pytensor.tensor.variable import TensorVariable
 
 from pymc_geodesic.distributions.base import ChecksObserved, RandomGraph, on_support, with_signature
 from pymc_geodesic.distributions.validation import as_float_tensor, check_numbers, constant_value
-from pymc_geodesic.manifolds.euclidean import wrapped
+from pymc_geodesic.manifolds.euclidean import TOLERANCE, wrapped
 
 __all__ = [
     "AngleDistribution",
@@ -28,9 +28,6 @@ __all__ = [
     "is_angle",
     "mean_direction",
 ]
-
-# The tolerance of the manifold, for angles stored in single precision.
-_TOLERANCE = 1e-6
 
 
 def mean_direction(rv, size, mu, *others) -> TensorVariable:
@@ -50,7 +47,7 @@ def check_mean_direction(mu: TensorVariable, owner: str) -> None:
         mu,
         "mu",
         owner,
-        holds=lambda mu: abs(mu) <= 2 * np.pi + _TOLERANCE,
+        holds=lambda mu: abs(mu) <= 2 * np.pi + TOLERANCE,
         expected="angles from -2 pi to 2 pi",
         advice="Convert degrees with `np.deg2rad`.",
     )
@@ -75,7 +72,7 @@ def direction_and_length(
 
 def is_angle(x):
     """Return whether entries of an array or a tensor are from -pi to pi."""
-    return abs(x) <= np.pi + _TOLERANCE
+    return abs(x) <= np.pi + TOLERANCE
 
 
 def _check_angles(x: Any, argument: str, owner: str) -> None:

@@ -27,7 +27,7 @@ from pymc_geodesic.distributions.base import (
 from pymc_geodesic.distributions.transforms import rotation
 from pymc_geodesic.distributions.validation import constant_value, finite_value, static_shape
 from pymc_geodesic.manifolds import SpecialOrthogonal
-from pymc_geodesic.manifolds.stiefel import is_rotation, largest_overlap
+from pymc_geodesic.manifolds.orthonormal import is_rotation, largest_overlap
 from pymc_geodesic.validation import UNIT_NORM_TOLERANCE
 
 __all__ = [

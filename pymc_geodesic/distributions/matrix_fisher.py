@@ -23,7 +23,7 @@ from pymc_geodesic.distributions.matrix_constant import log_mean_over_rotations
 from pymc_geodesic.distributions.transforms import rotation
 from pymc_geodesic.distributions.validation import as_float_tensor, static_shape
 from pymc_geodesic.manifolds import SpecialOrthogonal
-from pymc_geodesic.manifolds.stiefel import is_rotation
+from pymc_geodesic.manifolds.orthonormal import is_rotation
 
 __all__ = ["MatrixFisher", "MatrixFisherRV"]
 

@@ -39,7 +39,7 @@ from pymc_geodesic.distributions.transforms import frame
 from pymc_geodesic.distributions.validation import as_float_tensor, static_shape
 from pymc_geodesic.distributions.von_mises_fisher import propose_heights
 from pymc_geodesic.manifolds import Stiefel
-from pymc_geodesic.manifolds.stiefel import has_orthonormal_columns
+from pymc_geodesic.manifolds.orthonormal import has_orthonormal_columns
 
 __all__ = ["MatrixLangevin", "MatrixLangevinRV", "draw_frames"]
 

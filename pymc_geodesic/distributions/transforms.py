@@ -8,7 +8,7 @@ import pytensor.tensor as pt
 from pymc.logprob.transforms import CircularTransform, Transform
 from pytensor.tensor.variable import TensorVariable
 
-from pymc_geodesic.manifolds.stiefel import orthonormal_columns, triangle, turned_right
+from pymc_geodesic.manifolds.orthonormal import orthonormal_columns, triangle, turned_right
 
 __all__ = [
     "BallTransform",

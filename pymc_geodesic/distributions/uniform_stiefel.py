@@ -17,7 +17,7 @@ from pymc_geodesic.distributions.frames import (
 )
 from pymc_geodesic.distributions.transforms import frame
 from pymc_geodesic.manifolds import Stiefel
-from pymc_geodesic.manifolds.stiefel import has_orthonormal_columns
+from pymc_geodesic.manifolds.orthonormal import has_orthonormal_columns
 
 __all__ = ["UniformStiefel", "UniformStiefelRV"]
 

@@ -18,7 +18,7 @@ from pytensor.tensor import TensorVariable
 from pymc_geodesic.potential.packed_groups import pack_column, pack_mask
 from pymc_geodesic.validation import whole
 
-__all__ = ["GroupedRows"]
+__all__ = ["GroupedRows", "column_of", "grouping_of", "numbers"]
 
 
 def column_of(table: Any, name: str, *, n_rows: int | None = None) -> np.ndarray | pd.Series:

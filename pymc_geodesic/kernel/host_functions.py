@@ -21,8 +21,6 @@ from pymc_geodesic.potential import Potential
 from pymc_geodesic.potential.variables import as_points
 
 __all__ = [
-    "CenteredValues",
-    "PointMap",
     "added",
     "component_densities",
     "energies_and_gradients",

@@ -12,12 +12,12 @@ from pymc_geodesic import arrays
 from pymc_geodesic.arrays import Array
 from pymc_geodesic.manifolds.base import Manifold, Shape
 from pymc_geodesic.manifolds.fields import Visit, Work
-from pymc_geodesic.manifolds.stiefel import (
-    Stiefel,
+from pymc_geodesic.manifolds.orthonormal import (
     orthonormal_columns,
     rotation_logarithm,
     rotation_near,
 )
+from pymc_geodesic.manifolds.stiefel import Stiefel
 
 __all__ = ["ScaledStiefel"]
 

@@ -16,7 +16,7 @@ from pymc_geodesic.arrays import Array
 from pymc_geodesic.graph_inputs import shared_number
 from pymc_geodesic.manifolds.base import Manifold, Shape
 from pymc_geodesic.manifolds.fields import Visit, Work
-from pymc_geodesic.manifolds.stiefel import triangle
+from pymc_geodesic.manifolds.orthonormal import triangle
 
 __all__ = ["Stretched"]
 

@@ -24,6 +24,9 @@ from pymc_geodesic.validation import pymc_model
 
 __all__ = [
     "check_minibatch",
+    "claim",
+    "guarded_competence",
+    "require_all_sampled",
     "warn_minibatch",
     "warn_of_random_densities",
     "warn_of_random_deterministics",

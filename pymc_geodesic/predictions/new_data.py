@@ -18,7 +18,8 @@ from pymc.model import Model
 
 from pymc_geodesic.manifolds import manifold_of
 from pymc_geodesic.parquet import ParquetRows
-from pymc_geodesic.predictions.quantities import Quantity, probabilities_of
+from pymc_geodesic.predictions.expected import probabilities_of
+from pymc_geodesic.predictions.quantities import Quantity
 from pymc_geodesic.predictions.rows_of_model import blocks
 
 __all__ = ["NewData", "bambi_quantity", "new_data_of", "tables_of"]

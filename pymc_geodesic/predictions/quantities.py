@@ -5,28 +5,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial, singledispatch
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-import pytensor.tensor as pt
 import xarray as xr
 
-from pymc.distributions.distribution import SymbolicRandomVariable
-from pymc.distributions.mixture import MixtureRV
-from pymc.distributions.moments import mean
-from pymc.exceptions import UndefinedMomentException
 from pymc.model import Model
 from pymc.model.fgraph import ModelDeterministic
 from pytensor.tensor import TensorVariable
 from pytensor.tensor.random.basic import CategoricalRV
 
-from pymc_geodesic.distributions.angles import WrappedNormalRV
-from pymc_geodesic.distributions.spherical_cauchy import SphericalCauchyRV
-from pymc_geodesic.distributions.von_mises_fisher import PowerSphericalRV, VonMisesFisherRV
-from pymc_geodesic.distributions.wrapped_cauchy import CardioidRV, WrappedCauchyRV
 from pymc_geodesic.manifolds import Manifold, manifold_of
 from pymc_geodesic.manifolds.registry import recorded_manifolds
+from pymc_geodesic.predictions.expected import expected, probabilities_of
 from pymc_geodesic.predictions.local_effects import LocalEffects, with_new_groups
 from pymc_geodesic.predictions.new_rows import NewRows
 from pymc_geodesic.predictions.rows_of_model import (
@@ -241,61 +233,3 @@ class Predictor:
                     f"model, got {draws.shape[1:]}. Pass the model that was sampled; the data of "
                     "other rows are `new_data`."
                 )
-
-
-def expected(name: str, rv: TensorVariable) -> TensorVariable:
-    """Return the expected value of a variable.
-
-    That of a direction is its mean direction, that of a category the probabilities of all.
-
-    Raises
-    ------
-    ValueError
-        If it is not known in closed form.
-    """
-    try:
-        return _expected(rv.owner.op, rv)
-    except (NotImplementedError, UndefinedMomentException):
-        op = getattr(rv.owner.op, "_print_name", [type(rv.owner.op).__name__])[0]
-        raise ValueError(
-            f"`kind` expected 'response' for `{name}`, because PyMC has no closed form of the mean "
-            f"of {op}, got 'mean'. The mean of responses is the same, with a "
-            "standard error of their deviation over the root of the number of draws. Or name a "
-            "Deterministic in `var_names`."
-        ) from None
-
-
-@singledispatch
-def _expected(op: Any, rv: TensorVariable) -> TensorVariable:
-    return mean(rv)
-
-
-@_expected.register
-def _(op: CategoricalRV, rv: TensorVariable) -> TensorVariable:
-    p = rv.owner.inputs[-1]
-    return pt.broadcast_to(p, (*rv.shape, p.shape[-1]))
-
-
-@_expected.register(CardioidRV)
-@_expected.register(PowerSphericalRV)
-@_expected.register(SphericalCauchyRV)
-@_expected.register(VonMisesFisherRV)
-@_expected.register(WrappedCauchyRV)
-@_expected.register(WrappedNormalRV)
-def _(op: SymbolicRandomVariable, rv: TensorVariable) -> TensorVariable:
-    _, _, direction, *_ = rv.owner.inputs
-    return pt.broadcast_to(direction, rv.shape)
-
-
-def probabilities_of(rv: TensorVariable) -> TensorVariable | None:
-    """Return the probabilities of a variable whose values are codes of categories, or None.
-
-    Those of a mixture are of its first component: they tell the number of categories.
-    """
-    node = rv.owner
-    if isinstance(node.op, CategoricalRV):
-        return node.inputs[-1]
-    # Generator and weights come first.
-    if isinstance(node.op, MixtureRV) and (component := node.inputs[2]).owner is not None:
-        return probabilities_of(component)
-    return None

@@ -33,7 +33,7 @@ from pymc_geodesic.potential.components import components_in, predictions_of
 from pymc_geodesic.run_record import SUPERCHAINS
 from pymc_geodesic.runs.traces import labels_of
 
-__all__ = ["of_superchains", "warnings_of_convergence"]
+__all__ = ["of_superchains", "unsettled", "warnings_of_components", "warnings_of_convergence"]
 
 
 # The limits of PyMC's own checks: of R-hat, and of effective draws of a chain and of all chains.

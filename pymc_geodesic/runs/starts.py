@@ -24,7 +24,6 @@ from pymc_geodesic.tuning.frame import anchored_frame
 from pymc_geodesic.tuning.starts import best_starts, default_start, is_default
 
 __all__ = [
-    "ExactStarts",
     "InitialValues",
     "RandomSeed",
     "around_one_mode",

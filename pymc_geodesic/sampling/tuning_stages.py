@@ -20,7 +20,7 @@ from pymc_geodesic.mass import Mass
 from pymc_geodesic.sampling.chain import GradientChain, Settings
 from pymc_geodesic.sampling.problem import Problem
 from pymc_geodesic.stages import log
-from pymc_geodesic.tuning.basins import BARRIER, barrier_between, farthest_means
+from pymc_geodesic.tuning.barrier import BARRIER, barrier_between, farthest_means
 from pymc_geodesic.tuning.spacing import (
     FEWEST_TUNING,
     MOST_TUNING,

@@ -19,7 +19,7 @@ from pymc_geodesic.latents.gmc import LocalGMC
 from pymc_geodesic.manifolds import Manifold, manifolds_for
 from pymc_geodesic.potential.variables import has_custom_transform, manifold_in
 
-__all__ = ["Variables", "global_and_local", "value_variables"]
+__all__ = ["Variables", "global_and_local", "requested_manifolds", "value_variables"]
 
 type Variables = TensorVariable | str | Sequence[TensorVariable | str]
 """Random variables or their names."""

@@ -29,6 +29,7 @@ from pymc_geodesic.sampling.run import Arrays
 from pymc_geodesic.stages import log, shown_by
 
 __all__ = [
+    "Progress",
     "Shown",
     "Update",
     "log_above_the_progress_bar",

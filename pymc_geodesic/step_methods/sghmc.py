@@ -18,7 +18,7 @@ from pymc_geodesic.step_methods.stochastic import StochasticStep
 from pymc_geodesic.tuning.monte_carlo_em import MonteCarloEM
 from pymc_geodesic.validation import one_of, whole
 
-__all__ = ["SGHMC", "SGLD"]
+__all__ = ["SGHMC", "SGLD", "SGNPHMC"]
 
 
 class SGLD(StochasticStep):

@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Which ends of descents, or chains, share one basin; one mode with other labels; and peaks."""
+"""Which ends of descents lie in one basin, which are one mode with other labels, and peaks."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pymc_geodesic.kernel.host_gradient import SUBSAMPLE, HostGradient
 from pymc_geodesic.mass.arrays import Mass
 from pymc_geodesic.tuning.anchor import around
 from pymc_geodesic.tuning.curvature import curvature_mass, second_derivatives
@@ -21,7 +20,7 @@ __all__ = ["Basins", "Peak", "peak_near"]
 # Nats by which the energy must rise on the way from one end to another. It never rises on a
 # straight way between two points of a density whose logarithm is concave. Chains cross a lower
 # barrier easily.
-RISE = 1.0
+BARRIER = 1.0
 # Points on the way to the middle, and from there.
 N_ON_THE_WAY = 6
 # In posterior standard deviations. Ends so near each other are one.
@@ -88,7 +87,7 @@ class Basins:
             self.n_copies += 1
             return True
         highest = self._highest(here, others)
-        return bool(np.any(highest - np.maximum(energies, ends.energies[i]) < RISE))
+        return bool(np.any(highest - np.maximum(energies, ends.energies[i]) < BARRIER))
 
     def without_copies(self, ends: Descents, kept: Sequence[int]) -> list[int]:
         """Leave out ends that without a tilt are an earlier one with other labels."""
@@ -245,60 +244,3 @@ def _by_newton(frame: Frame, x: np.ndarray, mass: Mass) -> Peak | None:
     if not (is_minimum and left < MOST_LEFT):
         return None
     return Peak(x, float(energy), volume, mass)
-
-
-# Of the log density on the way between two chains: they leave a mode behind such a barrier once in
-# thousands of draws. There is none between chains of a log-concave posterior.
-BARRIER = 5.0
-# Places on the way, which include both ends.
-N_PLACES = 9
-
-
-def farthest_means(chains: Sequence[Sequence[np.ndarray]]) -> tuple[list[np.ndarray], ...]:
-    """Return the means of the two chains that are farthest apart, in their standard deviations.
-
-    Parameters
-    ----------
-    chains : sequence of sequence of ndarray
-        Draws ``(draw, *shape)`` of every variable, for each chain.
-    """
-    means = [[np.mean(x, axis=0) for x in chain] for chain in chains]
-    scales = [np.maximum(np.std(x, axis=0), np.finfo(float).tiny) for x in chains[0]]
-    pairs = [(i, j) for i in range(len(means)) for j in range(i)]
-
-    def distance(pair: tuple[int, int]) -> float:
-        parts = zip(*(means[i] for i in pair), scales, strict=True)
-        return sum(float(np.sum(((a - b) / scale) ** 2)) for a, b, scale in parts)
-
-    i, j = max(pairs, key=distance)
-    return means[i], means[j]
-
-
-def barrier_between(
-    gradient: HostGradient, start: Sequence[np.ndarray], end: Sequence[np.ndarray]
-) -> float:
-    """Return by how much the log density is lower on the straight way than at either end.
-
-    It is zero for log-concave posteriors: if chains of one are apart, they have not mixed yet. It
-    is infinite if there is no density on the way.
-
-    Parameters
-    ----------
-    gradient : HostGradient
-        Energies of the model, with all rows or a sample of a stream.
-    start, end : sequence of ndarray
-        Points of the embedding; those between them are projected onto the manifold.
-
-    """
-    points = [
-        list(gradient.project(*((1 - t) * a + t * b for a, b in zip(start, end, strict=True))))
-        for t in np.linspace(0.0, 1.0, N_PLACES)
-    ]
-    if gradient.is_stream:
-        rows = gradient.rows(np.random.default_rng(0), SUBSAMPLE)
-        energies = np.array([gradient(point, rows).energy for point in points])
-    else:
-        energies = np.array([gradient.whole(point).energy for point in points])
-    if not np.isfinite(energies).all():
-        return np.inf
-    return float(max(energies.max() - max(energies[0], energies[-1]), 0.0))

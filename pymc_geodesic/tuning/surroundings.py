@@ -30,7 +30,7 @@ from pymc_geodesic.tuning.noise import measure_noise
 from pymc_geodesic.tuning.secants import HALF_WIDTH
 from pymc_geodesic.tuning.starts import best_starts
 
-__all__ = ["Anchor", "InFrame", "OnSimplex"]
+__all__ = ["Anchor", "Center", "Findings", "InFrame", "OnSimplex"]
 
 Point = Sequence[np.ndarray]
 

@@ -25,7 +25,7 @@ from pymc_geodesic.tuning.center import MOST_SUBSAMPLE, descend
 from pymc_geodesic.tuning.curvature import frame_curvature, tangent_curvature
 from pymc_geodesic.tuning.starts import best_starts
 
-__all__ = ["FoundMass", "centering_exponents", "takes_tangent_mass", "tangent_masses"]
+__all__ = ["centering_exponents", "takes_tangent_mass", "tangent_masses"]
 
 # Smallest ratio of the largest to the smallest width at which a mass saves time: the number of
 # transitions per draw falls by about this ratio, and the map costs a product with a matrix in each.

@@ -11,7 +11,7 @@ from exact_moments import assert_moments, assert_moments_by_gmc, second_moments,
 
 import pymc_geodesic as pmg
 
-from pymc_geodesic.potential.variables import is_even
+from pymc_geodesic.potential.even_densities import is_even
 
 EVERY = [
     (n, kappa, distribution)

@@ -13,7 +13,7 @@ from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.mass import VariableMasses
 from pymc_geodesic.potential import Potential
 from pymc_geodesic.sampling.tuning_stages import warn_if_apart
-from pymc_geodesic.tuning.basins import barrier_between
+from pymc_geodesic.tuning.barrier import barrier_between
 
 FAR = np.array([6.0, 0.0])
 
