@@ -22,6 +22,7 @@ from pymc_geodesic.potential.variables import as_points
 
 __all__ = [
     "added",
+    "averaged",
     "component_densities",
     "energies_and_gradients",
     "geometry",
@@ -174,6 +175,29 @@ def _inputs(potential: Potential) -> tuple[tuple, list]:
 
 def _dtype(potential: Potential) -> str:
     return potential.variables[0].position.dtype
+
+
+def averaged(
+    evaluate: Callable[[Sequence[np.ndarray]], list[Any]], rows: Sequence[np.ndarray], size: int
+) -> list[Any]:
+    """Return the mean of a function over chunks of rows, each weighed by its number of rows.
+
+    Rows of sources of different lengths have no common chunks, and are evaluated at once.
+
+    Parameters
+    ----------
+    evaluate : callable
+        Returns estimates by some rows of each source.
+    rows : sequence of ndarray
+        The rows of each source.
+    size : int
+        Number of rows in a chunk.
+    """
+    n = len(rows[0]) if rows else 0
+    if n <= size or any(len(x) != n for x in rows):
+        return evaluate(rows)
+    chunks = ([x[i : i + size] for x in rows] for i in range(0, n, size))
+    return added([len(some[0]) / n * x for x in evaluate(some)] for some in chunks)
 
 
 def added(parts: Iterable[list[Any]]) -> list[Any]:

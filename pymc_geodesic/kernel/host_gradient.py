@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import batched, islice
 from typing import Any, NamedTuple
 
@@ -13,6 +13,7 @@ import numpy as np
 
 from pymc_geodesic.kernel.host_functions import (
     added,
+    averaged,
     energies_and_gradients,
     geometry,
     groups_of_rows,
@@ -32,14 +33,12 @@ __all__ = ["FEW", "SUBSAMPLE", "Evaluation", "HostGradient", "TermsOfRows"]
 CHUNK = 10_000
 # Rows on which curvature is measured and the search for a mode begins.
 SUBSAMPLE = 10_000
-# Rows that tell little, as whether a start is possible. Functions are compiled for each number of
-# rows, so there are few such numbers.
+# Rows that tell whether a start is possible. Functions are compiled for few numbers of rows.
 FEW = 1_250
 FUNCTIONS = (
     *("_evaluate", "_evaluate_weighted", "to_points", "to_values", "carried", "project"),
     *("random_point", "to_tangent", "geodesic", "representatives"),
 )
-
 PARTITION_SUM, PARTITION_ROWS = "partition_sum", "partition_rows"
 
 type TermsOfRows = Callable[[Sequence[np.ndarray], np.ndarray], np.ndarray]
@@ -162,8 +161,11 @@ class HostGradient:
     ) -> list[Evaluation]:
         """Evaluate at several points, each with its own rows, those of a pass or ``are_drawn``."""
         (fixed, evaluate), n = self.function(are_drawn=are_drawn), len(self.manifold.shapes)
-        arguments = ([*fixed, *x, *some] for x, some in zip(points, rows, strict=True))
-        found = (evaluate(some, interprets=self.interprets) for some in arguments)
+
+        def at(x: Sequence[np.ndarray], rows: Sequence[np.ndarray]) -> list[np.ndarray]:
+            return evaluate([*fixed, *x, *rows], interprets=self.interprets)
+
+        found = (averaged(partial(at, x), y, CHUNK) for x, y in zip(points, rows, strict=True))
         return [Evaluation(float(energy), g[:n], g[n:]) for energy, *g in found]
 
     def function(self, *, are_drawn: bool = True) -> tuple[list[np.ndarray], Evaluated]:
@@ -240,13 +242,12 @@ class HostGradient:
         return [getattr(self, task)(*given) for given in arguments]
 
     def _sum(self, point: Sequence[np.ndarray], chunks: Iterable[list[np.ndarray]]) -> list[Any]:
-        """Sum over chunks: their rows, and energy and gradients times rows."""
+        """Sum over chunks: their rows, and energy and gradients, of the whole data, times rows."""
 
         def weighted(rows: list[np.ndarray]) -> list[Any]:
-            # Each chunk's likelihood is scaled to the whole data: the whole is the chunks' mean.
-            part, weight = self.many([point], [rows], are_drawn=False)[0], len(rows[0])
+            part = self.many([point], [rows], are_drawn=False)[0]
             found: list[Any] = [1, part.energy, *part.gradient, *part.pulled_back]
-            return [weight * x for x in found]
+            return [len(rows[0]) * x for x in found]
 
         return added(map(weighted, chunks))
 
