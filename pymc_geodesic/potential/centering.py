@@ -28,8 +28,10 @@ from pytensor.tensor import TensorVariable
 
 from pymc_geodesic.graph_inputs import shared_number
 from pymc_geodesic.manifolds import Point
+from pymc_geodesic.potential.coordinates import Coordinate, ScaledCoordinate
+from pymc_geodesic.potential.matrix_products import matrix_products
 from pymc_geodesic.potential.scaled_products import centered_effects, scaled_products
-from pymc_geodesic.potential.variables import Coordinate, SampledVariable
+from pymc_geodesic.potential.variables import SampledVariable
 
 __all__ = ["carried", "coordinates_of", "inside", "outside"]
 
@@ -50,18 +52,19 @@ def coordinates_of(
     """
     if not exponents:
         return {}
-    products, effects = scaled_products(model, values), centered_effects(model, values)
-    found = {}
+    products = scaled_products(model, values) | matrix_products(model, values)
+    effects = centered_effects(model, values)
+    found: dict[str, Coordinate] = {}
     for name, a in exponents.items():
         # Exponents are measured. As inputs they leave the graph unchanged for other data.
         share = shared_number(np.asarray(a, model[name].dtype), name=f"{name}_exponent")
         if name in products:
-            found[name] = Coordinate(
-                pt.zeros_like(share), share * products[name].log_scale, is_natural=True
-            )
+            found[name] = products[name].coordinate(share)
         else:
             rest, effect = 1 - share, effects[name]
-            found[name] = Coordinate(rest * effect.mean, -rest * effect.log_scale, is_natural=False)
+            found[name] = ScaledCoordinate(
+                rest * effect.mean, -rest * effect.log_scale, is_natural=False
+            )
     return found
 
 
@@ -72,7 +75,7 @@ def inside(
     found = []
     for variable, value in zip(variables, values, strict=True):
         own = variable.coordinate
-        found.append(value if own is None else (value - own.shift) * pt.exp(own.log_ratio))
+        found.append(value if own is None else own.inside(value))
     return found
 
 
@@ -100,11 +103,10 @@ def outside(
         if variable.value not in found:
             x, own = given[variable], variable.coordinate
             if own is not None:
-                graphs = [own.shift, own.log_ratio]
-                behind = set(ancestors(graphs))
+                behind = set(ancestors(own.parameters))
                 others = {v.value: value_of(v) for v in given if v.value in behind}
-                shift, log_ratio = clone_replace(graphs, replace=others, rebuild_strict=False)
-                x = x * pt.exp(-log_ratio) + shift
+                there = clone_replace(own.parameters, replace=others, rebuild_strict=False)
+                x = own.with_parameters(there).outside(x)
             found[variable.value] = x
         return found[variable.value]
 

@@ -32,14 +32,18 @@ from pytensor.tensor.random.basic import NormalRV
 from pytensor.tensor.random.op import RandomVariable
 from pytensor.tensor.subtensor import AdvancedSubtensor, Subtensor
 
+from pymc_geodesic.potential.coordinates import ScaledCoordinate
 from pymc_geodesic.potential.variables import manifold_in
 
 __all__ = [
     "CenteredEffect",
     "ScaledProduct",
     "centered_effects",
-    "is_random",
+    "clients_of",
+    "has_known_parameters",
+    "known_parameters",
     "log_of",
+    "random_ancestors",
     "scaled_products",
 ]
 
@@ -71,9 +75,14 @@ class ScaledProduct(NamedTuple):
     deviation: np.ndarray
 
     @property
-    def has_one_scale(self) -> bool:
-        """Whether all entries share one scale."""
-        return all(self.log_scale.type.broadcastable)
+    def n_scales(self) -> float:
+        """Number of scales that its entries share, infinite if they share none."""
+        return 1 if all(self.log_scale.type.broadcastable) else np.inf
+
+    def coordinate(self, exponent: TensorVariable) -> ScaledCoordinate:
+        """Return the coordinate with given exponents of the scale of each entry."""
+        log_ratio = exponent * self.log_scale
+        return ScaledCoordinate(pt.zeros_like(exponent), log_ratio, is_natural=True)
 
 
 def scaled_products(model: Model, values: Sequence[TensorVariable]) -> dict[str, ScaledProduct]:
@@ -99,36 +108,37 @@ def scaled_products(model: Model, values: Sequence[TensorVariable]) -> dict[str,
     rvs = [model.values_to_rvs[value] for value in values]
     # The values of others are not their positions.
     sampled = [rv for rv in rvs if manifold_in(model, rv).is_flat]
-    normal = [rv for rv in sampled if _is_normal(model, rv)]
+    normal = [rv for rv in sampled if has_known_parameters(model, rv)]
     if not normal:
         return {}
-    clients = _clients([*model.basic_RVs, *model.potentials])
+    clients = clients_of([*model.basic_RVs, *model.potentials])
     scales = {rv: _log_scale(rv, clients, model) for rv in normal}
     products = {rv: log_scale for rv, log_scale in scales.items() if log_scale is not None}
     # Scales that depend on other products would have to be computed in the right order.
     known = set(sampled) - set(products)
     found = {}
     for rv, log_scale in products.items():
-        others = {x for x in ancestors([log_scale]) if is_random(x, model)}
+        others = random_ancestors([log_scale], model)
         if others and others <= known:
             [graph] = model.replace_rvs_by_values([log_scale])
-            found[rv.name] = ScaledProduct(graph, np.asarray(_parameters(rv)[1], float))
+            found[rv.name] = ScaledProduct(graph, np.asarray(known_parameters(rv)[1], float))
     return found
 
 
-def _is_normal(model: Model, rv: TensorVariable) -> bool:
+def has_known_parameters(model: Model, rv: TensorVariable) -> bool:
     """Whether a variable is normal with known mean and deviation."""
     if model.rvs_to_transforms[rv] is not None or not isinstance(rv.owner.op, NormalRV):
         return False
-    return all(isinstance(x, np.ndarray) for x in _parameters(rv))
+    return all(isinstance(x, np.ndarray) for x in known_parameters(rv))
 
 
-def _parameters(rv: TensorVariable) -> Sequence[np.ndarray | TensorVariable]:
+def known_parameters(rv: TensorVariable) -> Sequence[np.ndarray | TensorVariable]:
     """Return mean and deviation of a normal variable, as arrays if they are constants."""
     return constant_fold(rv.owner.op.dist_params(rv.owner), raise_not_constant=False)
 
 
-def _clients(outputs: Sequence[TensorVariable]) -> dict[Variable, list[Apply]]:
+def clients_of(outputs: Sequence[TensorVariable]) -> dict[Variable, list[Apply]]:
+    """Return the nodes that use each variable of some graphs."""
     found: dict[Variable, list[Apply]] = {}
     for node in io_toposort([], list(outputs)):
         for x in dict.fromkeys(node.inputs):
@@ -171,10 +181,10 @@ def log_of(graph: TensorVariable, model: Model) -> TensorVariable | None:
     That of a product is a sum, so that it is finite where the product is too small for a number.
     """
     node = graph.owner
-    if not any(is_random(x, model) for x in ancestors([graph])):
+    if not random_ancestors([graph], model):
         [value] = constant_fold([graph], raise_not_constant=False)
         return pt.log(graph) if isinstance(value, np.ndarray) and np.all(value > 0) else None
-    if is_random(graph, model):
+    if _is_random(graph, model):
         return pt.log(graph) if _is_positive(graph, model) else None
     if _is_elemwise(node, ps.Exp):
         return node.inputs[0]
@@ -227,8 +237,13 @@ def _is_elemwise(node: Apply, *kinds: type) -> bool:
     return isinstance(node.op, Elemwise) and isinstance(node.op.scalar_op, kinds)
 
 
-def is_random(x: Variable, model: Model) -> bool:
-    """Whether a variable of a graph is random."""
+def random_ancestors(graphs: Sequence[TensorVariable], model: Model) -> set[Variable]:
+    """Return the random variables that graphs are functions of."""
+    found = ancestors(list(graphs), blockers=model.basic_RVs)
+    return {x for x in found if _is_random(x, model)}
+
+
+def _is_random(x: Variable, model: Model) -> bool:
     drawn = x.owner is not None and isinstance(x.owner.op, RandomVariable)
     return drawn or x in model.rvs_to_transforms
 
@@ -270,10 +285,10 @@ def centered_effects(model: Model, values: Sequence[TensorVariable]) -> dict[str
         if rv not in flat or not is_normal:
             continue
         mean, deviation = rv.owner.op.dist_params(rv.owner)
-        if not any(is_random(x, model) for x in ancestors([deviation])):
+        if not random_ancestors([deviation], model):
             continue
         log_scale = log_of(deviation, model)
-        others = {x for x in ancestors([mean, deviation]) if is_random(x, model)}
+        others = random_ancestors([mean, deviation], model)
         if log_scale is not None and others <= flat:
             found[rv.name] = CenteredEffect(*model.replace_rvs_by_values([mean, log_scale]))
     return found

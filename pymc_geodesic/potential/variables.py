@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pytensor.tensor as pt
@@ -19,10 +19,10 @@ from pytensor.tensor import TensorVariable
 from pymc_geodesic.distributions.transforms import EmbeddedTransform
 from pymc_geodesic.graph_inputs import graph_input
 from pymc_geodesic.manifolds import Circle, Euclidean, Manifold, manifold_of
+from pymc_geodesic.potential.coordinates import Coordinate
 from pymc_geodesic.potential.even_densities import is_even
 
 __all__ = [
-    "Coordinate",
     "Coordinates",
     "SampledVariable",
     "as_points",
@@ -36,23 +36,6 @@ __all__ = [
 
 Coordinates = Mapping[Any, Manifold]
 """Other manifolds to move variables on, by the class of their own manifold or by their name."""
-
-
-class Coordinate(NamedTuple):
-    """The coordinate ``(value - shift) * exp(log_ratio)`` of a flat variable.
-
-    Attributes
-    ----------
-    shift, log_ratio : TensorVariable
-        Functions of PyMC's values of other flat variables; they broadcast to the variable.
-    is_natural : bool
-        Whether rows of the data depend on the coordinate as the model is written, and not on
-        PyMC's value.
-    """
-
-    shift: TensorVariable
-    log_ratio: TensorVariable
-    is_natural: bool
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from pymc_geodesic.algorithms.algorithm import Algorithm
 from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.kernel.interpreted import Interpreted
 from pymc_geodesic.kernel.jax.processes import has_computed
+from pymc_geodesic.potential.matrix_products import matrix_products
 from pymc_geodesic.potential.scaled_products import centered_effects, scaled_products
 from pymc_geodesic.potential.stream import StreamSource
 from pymc_geodesic.sampling.inputs import BatchOptions, can_halve
@@ -175,8 +176,8 @@ def _products(
     potential = problem.potential
     values = [variable.value for variable in potential.variables]
     sizes = {variable.name: math.prod(variable.shape) for variable in potential.variables}
-    found_products = scaled_products(model, values)
-    known = {name for name, x in found_products.items() if x.has_one_scale and sizes[name] >= MANY}
+    found_products = scaled_products(model, values) | matrix_products(model, values)
+    known = {name for name, x in found_products.items() if sizes[name] >= MANY * x.n_scales}
     products = {name: x for name, x in found_products.items() if can_balance or name in known}
     if not products:
         return {}, False

@@ -131,6 +131,22 @@ def test_scales_that_many_entries_share_need_none():
     assert not problem.is_nonsmooth
 
 
+@pytest.mark.parametrize("batch_size", [20, 60])
+def test_correlated_effects_move_as_products_with_their_factor(batch_size):
+    """With fewer rows in a batch than groups, rows are chosen before the product, twice."""
+    rng, n = np.random.default_rng(9), 12_000
+    group, x = rng.integers(0, 30, n), rng.standard_normal(n)
+    effects = rng.standard_normal((30, 2)) * [0.8, 0.5]
+    y = effects[group, 0] + effects[group, 1] * x + rng.standard_normal(n)
+    with pm.Model() as model:
+        chol, *_ = pm.LKJCholeskyCov("chol", n=2, eta=2.0, sd_dist=pm.HalfNormal.dist(1.0))
+        of_group = pm.Normal("z", shape=(30, 2)) @ chol.T
+        pm.Normal("y", of_group[group, 0] + of_group[group, 1] * x, 1.0, observed=y)
+    with pmg.minibatch(model, batch_size=batch_size):
+        problem = pmg.SGNHT().sampler.problem
+    assert [v.name for v in problem.variables if v.coordinate is not None] == ["z"]
+
+
 def test_values_and_positions_are_inverse_to_each_other():
     model, _ = effects()
     with model:
