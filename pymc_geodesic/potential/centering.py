@@ -3,13 +3,14 @@
 r"""Coordinates between those of centred effects and those of standard normals.
 
 An effect :math:`x \sim N(m, s)` with unknown m and s, or a standard normal z of which the model
-uses only the product :math:`z s`, moves as
+uses only :math:`x = m + z s`, moves as
 
 .. math::
 
-    w = \frac{x - (1 - a) m}{s^{1 - a}}, \qquad w = z s^a.
+    w = \frac{x - (1 - a) m}{s^{1 - a}} = a m s^{a - 1} + z s^a.
 
-Both are centred for :math:`a = 1` and standard normal for :math:`a = 0`.
+It is centred for :math:`a = 1` and standard normal for :math:`a = 0`. Of z, what is the same for
+all entries is left out of m, as one direction of a mass stands for it.
 """
 
 from __future__ import annotations
@@ -28,9 +29,10 @@ from pytensor.tensor import TensorVariable
 
 from pymc_geodesic.graph_inputs import shared_number
 from pymc_geodesic.manifolds import Point
+from pymc_geodesic.potential.centered_effects import centered_effects
 from pymc_geodesic.potential.coordinates import Coordinate, ScaledCoordinate
 from pymc_geodesic.potential.matrix_products import matrix_products
-from pymc_geodesic.potential.scaled_products import centered_effects, scaled_products
+from pymc_geodesic.potential.scaled_products import scaled_products
 from pymc_geodesic.potential.variables import SampledVariable
 
 __all__ = ["carried", "coordinates_of", "inside", "outside"]

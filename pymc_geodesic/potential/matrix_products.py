@@ -26,14 +26,8 @@ from pytensor.tensor.elemwise import DimShuffle
 from pytensor.tensor.math import Dot
 
 from pymc_geodesic.potential.coordinates import MatrixCoordinate
-from pymc_geodesic.potential.scaled_products import (
-    INDEXING,
-    Clients,
-    clients_of,
-    has_known_parameters,
-    known_parameters,
-    random_ancestors,
-)
+from pymc_geodesic.potential.linear_uses import INDEXING, Clients, clients_of, random_ancestors
+from pymc_geodesic.potential.scaled_products import has_known_parameters, known_parameters
 from pymc_geodesic.potential.variables import manifold_in
 
 __all__ = ["MatrixProduct", "matrix_products"]

@@ -4,7 +4,7 @@
 
 Effects that are not centred are written so, ``tau * z`` with ``z ~ N(0, 1)``, and so are the
 weights of features of a Gaussian process. Where data determine the product, ``z`` and the scale
-form a curved ridge.
+form a curved ridge. Groups within groups add means of their own, which form another.
 
 Effects of groups that are written centred are normal variables whose deviation is unknown.
 Where data say little of such effects, their widths change with the deviation, which is a funnel.
@@ -23,38 +23,37 @@ from pymc.logprob.transforms import IntervalTransform, LogOddsTransform, LogTran
 from pymc.model import Model
 from pymc.pytensorf import constant_fold
 from pytensor.graph.basic import Apply, Variable
-from pytensor.graph.traversal import ancestors, io_toposort
 from pytensor.tensor import TensorVariable
 from pytensor.tensor.basic import Alloc
 from pytensor.tensor.elemwise import DimShuffle, Elemwise
 from pytensor.tensor.math import Dot, Prod, Sum
 from pytensor.tensor.random.basic import NormalRV
-from pytensor.tensor.random.op import RandomVariable
-from pytensor.tensor.subtensor import AdvancedSubtensor, Subtensor
 
 from pymc_geodesic.potential.coordinates import ScaledCoordinate
+from pymc_geodesic.potential.linear_uses import (
+    COPIES,
+    INDEXING,
+    Use,
+    clients_of,
+    is_elemwise,
+    is_random,
+    means_of,
+    random_ancestors,
+    use_of,
+)
 from pymc_geodesic.potential.variables import manifold_in
 
 __all__ = [
-    "CenteredEffect",
     "ScaledProduct",
-    "centered_effects",
-    "clients_of",
     "has_known_parameters",
     "known_parameters",
     "log_of",
-    "random_ancestors",
     "scaled_products",
 ]
 
-Clients = Mapping[Variable, Sequence[Apply]]
-
-INDEXING = Subtensor, AdvancedSubtensor
 SUMS = Dot, Sum
 # Operations that put entries in other places.
 MOVES = DimShuffle, Alloc, *INDEXING
-# What names of deterministics are given to.
-COPIES = (ps.Identity,)
 # Functions whose values are positive for all arguments, or for positive ones.
 POSITIVE = ps.Exp, ps.Softplus, ps.Sigmoid
 KEEP_POSITIVE = ps.Add, ps.Sqrt, ps.Sqr, ps.Reciprocal
@@ -69,10 +68,13 @@ class ScaledProduct(NamedTuple):
         Logarithm of the scale, as a function of PyMC's values of other variables.
     deviation : ndarray
         Prior standard deviation of the variable, which broadcasts to it.
+    mean : TensorVariable or None
+        What the product is added to, if it differs from entry to entry.
     """
 
     log_scale: TensorVariable
     deviation: np.ndarray
+    mean: TensorVariable | None = None
 
     @property
     def n_scales(self) -> float:
@@ -81,8 +83,10 @@ class ScaledProduct(NamedTuple):
 
     def coordinate(self, exponent: TensorVariable) -> ScaledCoordinate:
         """Return the coordinate with given exponents of the scale of each entry."""
-        log_ratio = exponent * self.log_scale
-        return ScaledCoordinate(pt.zeros_like(exponent), log_ratio, is_natural=True)
+        shift = pt.zeros_like(exponent)
+        if self.mean is not None:
+            shift = -exponent * self.mean * pt.exp(-self.log_scale)
+        return ScaledCoordinate(shift, exponent * self.log_scale, is_natural=True)
 
 
 def scaled_products(model: Model, values: Sequence[TensorVariable]) -> dict[str, ScaledProduct]:
@@ -103,7 +107,8 @@ def scaled_products(model: Model, values: Sequence[TensorVariable]) -> dict[str,
     Notes
     -----
     Names of deterministics, and indices where all entries have one scale, are looked through. A
-    scale is known to be positive by its transform, or as a function of what is.
+    scale is known to be positive by its transform, or as a function of what is. In a model of
+    batches, whether a mean belongs to the entries is read from the columns of all rows.
     """
     rvs = [model.values_to_rvs[value] for value in values]
     # The values of others are not their positions.
@@ -112,7 +117,8 @@ def scaled_products(model: Model, values: Sequence[TensorVariable]) -> dict[str,
     if not normal:
         return {}
     clients = clients_of([*model.basic_RVs, *model.potentials])
-    scales = {rv: _log_scale(rv, clients, model) for rv in normal}
+    uses = {rv: use_of(rv, clients) for rv in normal}
+    scales = {rv: _log_scale(use, model) for rv, use in uses.items()}
     products = {rv: log_scale for rv, log_scale in scales.items() if log_scale is not None}
     # Scales that depend on other products would have to be computed in the right order.
     known = set(sampled) - set(products)
@@ -121,7 +127,26 @@ def scaled_products(model: Model, values: Sequence[TensorVariable]) -> dict[str,
         others = random_ancestors([log_scale], model)
         if others and others <= known:
             [graph] = model.replace_rvs_by_values([log_scale])
-            found[rv.name] = ScaledProduct(graph, np.asarray(known_parameters(rv)[1], float))
+            found[rv] = ScaledProduct(graph, np.asarray(known_parameters(rv)[1], float))
+    means = _means({rv: uses[rv] for rv in found}, set(sampled), model)
+    return {rv.name: x._replace(mean=means.get(rv)) for rv, x in found.items()}
+
+
+def _means(
+    uses: Mapping[TensorVariable, Use], sampled: set[TensorVariable], model: Model
+) -> dict[TensorVariable, TensorVariable]:
+    """Return what products are added to, in coordinates that do not depend on each other."""
+    found: dict[TensorVariable, TensorVariable] = {}
+    behind: dict[TensorVariable, set[Variable]] = {}
+    for rv, use in uses.items():
+        if any(log_of(x, model) is None for x in use.factors):
+            continue
+        means = means_of(rv, use, model)
+        others = random_ancestors(means, model)
+        reached = others.union(*(behind[x] for x in others if x in behind))
+        if others and others <= sampled and rv not in reached:
+            behind[rv] = reached
+            [found[rv]] = model.replace_rvs_by_values([pt.add(*means, 0.0)])
     return found
 
 
@@ -137,40 +162,10 @@ def known_parameters(rv: TensorVariable) -> Sequence[np.ndarray | TensorVariable
     return constant_fold(rv.owner.op.dist_params(rv.owner), raise_not_constant=False)
 
 
-def clients_of(outputs: Sequence[TensorVariable]) -> dict[Variable, list[Apply]]:
-    """Return the nodes that use each variable of some graphs."""
-    found: dict[Variable, list[Apply]] = {}
-    for node in io_toposort([], list(outputs)):
-        for x in dict.fromkeys(node.inputs):
-            found.setdefault(x, []).append(node)
-    return found
-
-
-def _factors(rv: TensorVariable, clients: Clients) -> list[TensorVariable]:
-    """Return what a variable is multiplied by before it is used in another way."""
-    factors: list[TensorVariable] = []
-    current, is_indexed = rv, False
-    while len(nodes := clients.get(current, [])) == 1:
-        [node] = nodes
-        others = [x for x in node.inputs if x is not current]
-        if isinstance(node.op, INDEXING) and node.inputs[0] is current:
-            is_indexed = True
-        elif _is_elemwise(node, ps.Mul) and len(others) == len(node.inputs) - 1:
-            if is_indexed and not all(all(x.type.broadcastable) for x in others):
-                break
-            if not is_indexed and node.outputs[0].type.shape != rv.type.shape:
-                break
-            factors += [x.squeeze() if is_indexed else x for x in others]
-        elif not _is_elemwise(node, *COPIES):
-            break
-        [current] = node.outputs
-    return factors
-
-
-def _log_scale(rv: TensorVariable, clients: Clients, model: Model) -> TensorVariable | None:
+def _log_scale(use: Use, model: Model) -> TensorVariable | None:
     """Return the logarithm of what a variable is multiplied by, as far as it is positive."""
     # The change of coordinates is exact with some of the factors, too.
-    of_factors = (log_of(factor, model) for factor in _factors(rv, clients))
+    of_factors = (log_of(factor, model) for factor in use.factors)
     logs = [log for log in of_factors if log is not None]
     return pt.add(*logs) if len(logs) > 1 else next(iter(logs), None)
 
@@ -184,11 +179,11 @@ def log_of(graph: TensorVariable, model: Model) -> TensorVariable | None:
     if not random_ancestors([graph], model):
         [value] = constant_fold([graph], raise_not_constant=False)
         return pt.log(graph) if isinstance(value, np.ndarray) and np.all(value > 0) else None
-    if _is_random(graph, model):
+    if is_random(graph, model):
         return pt.log(graph) if _is_positive(graph, model) else None
-    if _is_elemwise(node, ps.Exp):
+    if is_elemwise(node, ps.Exp):
         return node.inputs[0]
-    if _is_elemwise(node, *POSITIVE):
+    if is_elemwise(node, *POSITIVE):
         return pt.log(graph)
     if isinstance(node.op, (Prod, *MOVES)):
         log = log_of(node.inputs[0], model)
@@ -216,79 +211,18 @@ def _log_of_function(
 ) -> TensorVariable | None:
     """Return the logarithm of an operation on numbers from those of its inputs."""
     [graph] = node.outputs
-    if _is_elemwise(node, ps.Pow) and logs_or_none[0] is not None:
+    if is_elemwise(node, ps.Pow) and logs_or_none[0] is not None:
         return node.inputs[1] * logs_or_none[0]
     logs = [log for log in logs_or_none if log is not None]
     if len(logs) < len(logs_or_none):
         return None
-    if _is_elemwise(node, *COPIES):
+    if is_elemwise(node, *COPIES):
         return logs[0]
-    if _is_elemwise(node, ps.Mul):
+    if is_elemwise(node, ps.Mul):
         return pt.add(*logs)
-    if _is_elemwise(node, ps.TrueDiv):
+    if is_elemwise(node, ps.TrueDiv):
         return logs[0] - logs[1]
-    if _is_elemwise(node, ps.Sqrt):
+    if is_elemwise(node, ps.Sqrt):
         return 0.5 * logs[0]
-    is_positive = isinstance(node.op, SUMS) or _is_elemwise(node, *KEEP_POSITIVE)
+    is_positive = isinstance(node.op, SUMS) or is_elemwise(node, *KEEP_POSITIVE)
     return pt.log(graph) if is_positive else None
-
-
-def _is_elemwise(node: Apply, *kinds: type) -> bool:
-    return isinstance(node.op, Elemwise) and isinstance(node.op.scalar_op, kinds)
-
-
-def random_ancestors(graphs: Sequence[TensorVariable], model: Model) -> set[Variable]:
-    """Return the random variables that graphs are functions of."""
-    found = ancestors(list(graphs), blockers=model.basic_RVs)
-    return {x for x in found if _is_random(x, model)}
-
-
-def _is_random(x: Variable, model: Model) -> bool:
-    drawn = x.owner is not None and isinstance(x.owner.op, RandomVariable)
-    return drawn or x in model.rvs_to_transforms
-
-
-class CenteredEffect(NamedTuple):
-    """A normal variable with an unknown deviation.
-
-    Attributes
-    ----------
-    mean, log_scale : TensorVariable
-        Its mean and the logarithm of its deviation, as functions of PyMC's values of others.
-    """
-
-    mean: TensorVariable
-    log_scale: TensorVariable
-
-
-def centered_effects(model: Model, values: Sequence[TensorVariable]) -> dict[str, CenteredEffect]:
-    """Find normal variables whose deviation depends on other variables.
-
-    Parameters
-    ----------
-    model : pymc.Model
-        The model.
-    values : sequence of TensorVariable
-        Value variables that are sampled; mean and deviation may depend on the flat ones of these
-        alone.
-
-    Returns
-    -------
-    dict of str to CenteredEffect
-        By the name of the variable.
-    """
-    sampled = [model.values_to_rvs[value] for value in values]
-    flat = {rv for rv in sampled if manifold_in(model, rv).is_flat}
-    found = {}
-    for rv in sampled:
-        is_normal = isinstance(rv.owner.op, NormalRV) and model.rvs_to_transforms[rv] is None
-        if rv not in flat or not is_normal:
-            continue
-        mean, deviation = rv.owner.op.dist_params(rv.owner)
-        if not random_ancestors([deviation], model):
-            continue
-        log_scale = log_of(deviation, model)
-        others = random_ancestors([mean, deviation], model)
-        if log_scale is not None and others <= flat:
-            found[rv.name] = CenteredEffect(*model.replace_rvs_by_values([mean, log_scale]))
-    return found

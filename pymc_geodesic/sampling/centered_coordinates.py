@@ -19,8 +19,9 @@ from pymc_geodesic.algorithms.algorithm import Algorithm
 from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.kernel.interpreted import Interpreted
 from pymc_geodesic.kernel.jax.processes import has_computed
+from pymc_geodesic.potential.centered_effects import centered_effects
 from pymc_geodesic.potential.matrix_products import matrix_products
-from pymc_geodesic.potential.scaled_products import centered_effects, scaled_products
+from pymc_geodesic.potential.scaled_products import scaled_products
 from pymc_geodesic.potential.stream import StreamSource
 from pymc_geodesic.sampling.inputs import BatchOptions, can_halve
 from pymc_geodesic.sampling.problem import Problem

@@ -9,10 +9,10 @@ import pytensor.tensor as pt
 import pytest
 
 from pymc_geodesic.kernel.host_functions import Change
-from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.potential import Potential
 from pymc_geodesic.potential.centering import inside, outside
 from pymc_geodesic.potential.matrix_products import matrix_products
+from tests.potential.changed_variables import check_energy_and_gradient
 
 N_GROUPS, GROUP = 4, np.array([0, 1, 1, 2, 3, 3, 3])
 X = np.linspace(-1.0, 1.0, len(GROUP))
@@ -153,45 +153,7 @@ def shares_of(kind, transposed):
 def test_energy_and_gradient_are_those_of_the_changed_variable(product, kind):
     transposed, _ = FOUND[product]
     model = written(product, transposed=transposed)
-    potential = potential_of(model, shares_of(kind, transposed))
-    gradient, variables = HostGradient(potential), potential.variables
-    values = [variable.value for variable in variables]
-    outer = outside(variables, values)
-    to_values = Change(values, [outer[value] for value in values])
-    logp = model.compile_logp()
-    rng = np.random.default_rng(5)
-    at = [0.5 * rng.standard_normal(shape) for shape in potential.manifold.shapes]
-
-    def values_at(position):
-        return to_values([np.asarray(x) for x in position])
-
-    def volume(position):
-        """Logarithm of the determinant of the map from coordinates to values, numerically."""
-        flat = np.concatenate([np.ravel(x) for x in position])
-        ends = np.cumsum([np.size(x) for x in position])[:-1]
-        shapes = [np.shape(x) for x in position]
-
-        def f(v):
-            parts = [p.reshape(s) for p, s in zip(np.split(v, ends), shapes, strict=True)]
-            return np.concatenate([np.ravel(x) for x in values_at(parts)])
-
-        steps = 1e-6 * np.eye(len(flat))
-        jacobian = [(f(flat + step) - f(flat - step)) / 2e-6 for step in steps]
-        return np.linalg.slogdet(np.array(jacobian))[1]
-
-    def energy(position):
-        point = dict(zip([v.name for v in values], values_at(position), strict=True))
-        return -float(logp(point)) - volume(position)
-
-    found = gradient(at, [])
-    assert found.energy == pytest.approx(energy(at), abs=1e-6)
-    for i, (x, slope) in enumerate(zip(at, found.gradient, strict=True)):
-        direction = rng.standard_normal(np.shape(x))
-        moved = [
-            [y + s * 1e-4 * direction if j == i else y for j, y in enumerate(at)] for s in (1, -1)
-        ]
-        expected = (gradient(moved[0], []).energy - gradient(moved[1], []).energy) / 2e-4
-        assert np.sum(slope * direction) == pytest.approx(expected, abs=1e-5)
+    check_energy_and_gradient(model, {"z": shares_of(kind, transposed)})
 
 
 @pytest.mark.parametrize("kind", ["centred", "between"])

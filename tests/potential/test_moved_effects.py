@@ -9,8 +9,8 @@ import pytest
 from pymc_geodesic.kernel.host_functions import Change
 from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.potential import Potential
+from pymc_geodesic.potential.centered_effects import centered_effects
 from pymc_geodesic.potential.centering import inside, outside
-from pymc_geodesic.potential.scaled_products import centered_effects
 from pymc_geodesic.tuning.rare_entries import gradients_of_batches
 
 REGION = np.array([0, 0, 1, 1, 1])
