@@ -36,10 +36,10 @@ NAMES_MANIFOLDS = ("manifolds/", "distributions/", "diagnostics/rules.py")
 REASONS = {
     "topic_models/collapsed_mean_topics.py": "a distribution, which registers its manifold",
     "diagnostics/geometry.py": "tells from draws alone, of which nothing is recorded",
-    "diagnostics/model_checks.py": "checks a sampler of the simplex and of nothing else",
     "runs/choose_step.py": "a sampler of the simplex and of nothing else",
     "kernel/blocks.py": "scalars side by side are a manifold of their own",
     "potential/variables.py": "where a transform of the user's leads to",
+    "algorithms/poisson_gamma.py": "a sampler of the simplex and of nothing else",
     "algorithms/sgrld.py": "a sampler of the simplex and of nothing else",
     "algorithms/sgrhmc.py": "a sampler of the simplex and of nothing else",
 }

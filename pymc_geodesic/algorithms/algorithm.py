@@ -6,13 +6,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from pymc_geodesic.algorithms.thermostat import Grouping
 from pymc_geodesic.algorithms.tuning_rules import Rule
-from pymc_geodesic.kernel.interface import Dynamics, Inputs, Outputs
+from pymc_geodesic.kernel.interface import Dynamics
 from pymc_geodesic.kernel.streams import draw_noise
 from pymc_geodesic.manifolds import Manifold, Product
 from pymc_geodesic.potential.variables import SampledVariable
@@ -20,7 +20,6 @@ from pymc_geodesic.potential.variables import SampledVariable
 __all__ = [
     "Algorithm",
     "Integrator",
-    "Kernel",
     "Setup",
     "any_manifold",
     "draw_velocity",
@@ -58,21 +57,6 @@ def _no_statistics(state: Any, **measured: Any) -> dict[str, float]:
     return {}
 
 
-class Kernel(Protocol):
-    """Transitions from arrays to arrays."""
-
-    @property
-    def most_calls(self) -> int:
-        """The largest number of calls in turn."""
-        ...
-
-    def __call__(
-        self, inputs: Sequence[Sequence[Inputs]], rngs: Sequence[np.random.Generator]
-    ) -> list[list[Outputs]]:
-        """Make the transitions of each call of each chain, from where its last call has ended."""
-        ...
-
-
 def any_manifold(name: str, variables: Sequence[SampledVariable]) -> None:
     """Accept variables on every manifold."""
 
@@ -103,6 +87,8 @@ class Algorithm:
         The transition, which takes the parameters by their names.
     parameters : mapping of str to callable
         Default of each parameter, given the step size and the number of degrees of freedom.
+    n_normals : int
+        Standard normals that a transition takes for each entry, in a first axis if several.
     scalar_noise : bool
         Whether a transition takes one random number beside those for each variable.
     statistics : callable
@@ -131,19 +117,11 @@ class Algorithm:
     require : callable
         ``(name, variables)``: raises if the algorithm cannot move the variables.
     bind : callable, optional
-        ``(variables, *, tunes_itself) -> Algorithm``: the algorithm for these variables, if it
-        depends on them.
-    kernel : callable, optional
-        ``(potential) -> kernel``, used instead of the compiled scan of transitions.
-    check_start : callable, optional
-        ``(kernel, inputs, variables)``: raises if a chain cannot start.
+        ``(variables) -> Algorithm``: the algorithm for these variables, if it depends on them.
     full_data : bool
         Whether the transitions use all rows instead of batches.
     tells_positions : bool
         Whether the gradients give the temperature of the positions.
-    mishap, advice : str
-        The event and the remedy, for the warning about a transition that is not finite. The remedy
-        is formatted with the ``step_size`` of the chain.
     step_size_power : int
         Default step sizes are this power of ``sqrt(0.01 / N)``.
     needs_step_size : str
@@ -158,6 +136,7 @@ class Algorithm:
     init: Callable[[Setup, np.random.Generator], Any]
     dynamics: Dynamics
     parameters: Mapping[str, Callable[[float, int], float]] = field(default_factory=dict)
+    n_normals: int = 1
     scalar_noise: bool = False
     statistics: Callable[..., dict[str, float]] = _no_statistics
     statistic_names: tuple[str, ...] = ()
@@ -170,12 +149,8 @@ class Algorithm:
     balances: bool = False
     require: Callable[[str, Sequence[SampledVariable]], None] = any_manifold
     bind: Callable[..., Algorithm] | None = None
-    kernel: Callable[..., Kernel] | None = None
-    check_start: Callable[..., None] | None = None
     full_data: bool = False
     tells_positions: bool = True
-    mishap: str = "made a transition to a state that is not finite and undid it"
-    advice: str = "Decrease `step_size` from {step_size:.2g}."
     step_size_power: int = 1
     needs_step_size: str = ""
     takes_covariance: bool = False

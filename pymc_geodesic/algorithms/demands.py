@@ -120,8 +120,6 @@ class Demands(NamedTuple):
         Largest curvature in the frame.
     accuracy : float
         Tolerated error, in posterior standard deviations.
-    smallest_shape : float
-        Smallest concentration of a probability that is near zero; infinite off the simplex.
     given_step : float or None
         The step size that the user has given, for which only the friction is sought.
     is_dense : bool
@@ -131,7 +129,6 @@ class Demands(NamedTuple):
     noise: GradientNoise
     curvature: float
     accuracy: float
-    smallest_shape: float = np.inf
     given_step: float | None = None
     is_dense: bool = False
 

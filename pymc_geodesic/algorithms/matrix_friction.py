@@ -237,11 +237,7 @@ def _bind(
     friction: Any,
     gradient_noise: Any,
     variables: Sequence[SampledVariable],
-    *,
-    tunes_itself: bool,
 ) -> Algorithm:
-    # Tuned or not: matrices need a given step size, and ``needs_step_size`` says so.
-    del tunes_itself
     differs = not is_number(friction)
     if not differs and not is_noise_matrix(gradient_noise, variables):
         return algorithm

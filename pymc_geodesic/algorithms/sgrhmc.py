@@ -130,7 +130,7 @@ def sgrhmc() -> Algorithm:
     )
 
 
-def _bound(variables: Sequence[SampledVariable], *, tunes_itself: bool) -> Algorithm:
+def _bound(variables: Sequence[SampledVariable]) -> Algorithm:
     """Find the totals of every variable, which follow from its prior."""
     dtype = variables[0].position.dtype
     shapes = [np.asarray(gamma_shape(variable), dtype) for variable in variables]

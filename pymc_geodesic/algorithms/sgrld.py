@@ -13,8 +13,7 @@ import numpy as np
 
 from pymc_geodesic import arrays
 from pymc_geodesic.algorithms.algorithm import Algorithm, Setup
-from pymc_geodesic.algorithms.cir import CoxIngersollRoss, require_positive_shapes
-from pymc_geodesic.algorithms.simplex_chart import Metric, SimplexCoordinates, cir_rule, euler_rule
+from pymc_geodesic.algorithms.simplex_chart import Metric, SimplexCoordinates
 from pymc_geodesic.algorithms.simplex_coordinates import COORDINATES
 from pymc_geodesic.arrays import Array
 from pymc_geodesic.distributions.symmetric_dirichlet import known_concentration
@@ -34,10 +33,6 @@ __all__ = [
     "simplex_only",
     "transition",
 ]
-
-# Totals near zero shorten the time in which probabilities change, by so much that steps found for
-# the mean total go astray. Gamma distributions of this shape leave them no room there.
-LEAST_TOTAL = 20.0
 
 Parameterization = Literal["expanded_mean", "expanded_natural", "reduced_mean", "reduced_natural"]
 
@@ -190,10 +185,9 @@ def sgrld(
     *,
     parameterization: Parameterization = "expanded_mean",
     metric: Metric = "fisher",
-    exact: bool = False,
     metropolis: bool = False,
 ) -> Algorithm:
-    """Return the algorithm in given coordinates; with exact transitions, or with a test."""
+    """Return the algorithm in given coordinates, perhaps with a test."""
     algorithm = Algorithm(
         state=State,
         # Before it is bound to variables it has no coordinates.
@@ -211,20 +205,7 @@ def sgrld(
     )
     if metropolis:
         algorithm = replace(algorithm, dynamics=Dynamics(metropolis_transition), scalar_noise=True)
-    if exact:
-        algorithm = replace(
-            algorithm,
-            kernel=CoxIngersollRoss,
-            check_start=require_positive_shapes,
-            mishap=CoxIngersollRoss.mishap,
-            advice=CoxIngersollRoss.advice,
-        )
-    tunes = (parameterization, metric, metropolis) == ("expanded_mean", "fisher", False)
-    if tunes:
-        rule = cir_rule if exact else partial(euler_rule, total=LEAST_TOTAL)
-        algorithm = replace(algorithm, tuning_rule=rule)
-    least_total = LEAST_TOTAL if tunes and not exact else None
-    bind = partial(_bound, algorithm, COORDINATES[parameterization], metric, least_total)
+    bind = partial(_bound, algorithm, COORDINATES[parameterization], metric)
     return replace(algorithm, bind=bind)
 
 
@@ -232,18 +213,11 @@ def _bound(
     algorithm: Algorithm,
     chart: type[SimplexCoordinates],
     metric: Metric,
-    least_total: float | None,
     variables: Sequence[SampledVariable],
-    *,
-    tunes_itself: bool,
 ) -> Algorithm:
     """Give every variable its coordinates, whose totals follow from its prior."""
     dtype = variables[0].position.dtype
     gamma_shapes = [np.asarray(gamma_shape(variable), dtype) for variable in variables]
-    if tunes_itself and least_total is not None:
-        gamma_shapes = [np.maximum(shape, least_total).astype(dtype) for shape in gamma_shapes]
-        total = min(float(np.min(shape)) for shape in gamma_shapes)
-        algorithm = replace(algorithm, tuning_rule=partial(euler_rule, total=total))
     coordinates = [chart(shape=shape, metric=metric) for shape in gamma_shapes]
     dynamics = Dynamics(
         partial(algorithm.dynamics.transition, coordinates=coordinates),
@@ -270,7 +244,7 @@ def gamma_shape(variable: SampledVariable) -> float | np.ndarray:
     """Shape of the Gamma distribution of the total: the prior's concentration, else K.
 
     The distribution of the probabilities does not depend on it. With the prior's concentration
-    this is the paper's algorithm; a step that tunes itself enlarges small shapes.
+    this is the paper's algorithm.
     """
     size = variable.shape[-1]
     alpha = known_concentration(variable.rv)

@@ -27,12 +27,10 @@ from pymc_geodesic.diagnostics.chain_checks import (
 from pymc_geodesic.diagnostics.findings import Diagnosis, Evidence, Finding
 from pymc_geodesic.diagnostics.fold import are_exchangeable
 from pymc_geodesic.diagnostics.gradient_checks import judged_modes, with_gradients
-from pymc_geodesic.diagnostics.gradients import ModelPoints, gradient_draws, model_points
+from pymc_geodesic.diagnostics.gradients import ModelPoints, model_points
 from pymc_geodesic.diagnostics.model_checks import (
     check_local_rows,
-    check_near_zero,
     check_total_size,
-    chose_euler_steps,
     not_looked,
     with_modes,
 )
@@ -53,8 +51,6 @@ __all__ = ["diagnose"]
 
 # Statistics of NUTS and other steps of PyMC, nutpie, NumPyro and BlackJAX.
 _FOREIGN = frozenset({"lp", "tree_depth", "depth", "tree_size", "step_size_bar", "energy_error"})
-# The concentration of a probability near zero is read off a few of them, with all rows.
-FEW_DRAWS = 25
 
 
 def diagnose(
@@ -109,8 +105,6 @@ def diagnose(
       temperature of the positions, differs from one, and nothing else was found.
     - ``directions_too_wide``, ``directions_too_narrow``: the same along a direction of all
       variables together, where averages over directions are right. This needs the model.
-    - ``biased_near_zero``: probabilities so near zero that Euler's steps of
-      :class:`~pymc_geodesic.SGRLD` are biased at any useful size. This needs the model.
     - ``label_switching``: chains with the same topics, or other components, in different orders.
     - ``different_components``: chains with different topics.
     - ``chains_tuned_apart``: chains whose step sizes differ by more than a factor of three, or
@@ -197,9 +191,6 @@ def _diagnosed(
                 records=records,
                 random_seed=random_seed,
             )
-            if chose_euler_steps(records):
-                found = gradient_draws(idata, model=model, batches="all", max_draws=FEW_DRAWS)
-                findings += check_near_zero(found)
     except Exception:
         if model is not None:
             # The findings from the draws must survive a failure of the model's gradient.

@@ -148,13 +148,10 @@ class TransitionKernel:
         """The largest number of calls in turn."""
         return self._compiled.chunk.most
 
-    def __call__(
-        self, inputs: Sequence[Sequence[Inputs]], rngs: Sequence[np.random.Generator]
-    ) -> list[list[Outputs]]:
+    def __call__(self, inputs: Sequence[Sequence[Inputs]]) -> list[list[Outputs]]:
         """Make some calls in turn for some chains at once.
 
-        State and memory are those of a chain's first call; the others continue where it ends. All
-        random numbers are inputs, and the generators of the chains are not used.
+        State and memory are those of a chain's first call; the others continue where it ends.
         """
         found = self._compiled([[*map(self._joined, calls)] for calls in inputs])
         return [[*map(self._apart, calls)] for calls in found]

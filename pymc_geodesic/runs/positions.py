@@ -18,7 +18,6 @@ __all__ = ["is_tuned", "listed", "shorter", "warnings_of_positions", "wrong_posi
 
 # Parameters beside which a step size is in the units of the model, and nothing is tuned.
 PARAMETERS = "friction", "diffusion", "thermal_mass"
-DEFAULT_ACCURACY = 0.05
 # Steps of which only the step size is tuned.
 EXACT = "GMC", "GMCWithinGibbs"
 
@@ -45,10 +44,6 @@ def shorter(step_size: float, target: float, record: RunRecord | None = None) ->
     """
     if record is None or not is_tuned("step_size", record):
         return f"Decrease `step_size` from {step_size:.2g} to {target:.2g}"
-    if record.step == "SGRLD":
-        # Its coordinates depend on whether it tunes itself.
-        accuracy = record.settings.get("accuracy", DEFAULT_ACCURACY)
-        return f"Decrease `accuracy` from {accuracy:.2g} to {accuracy * target / step_size:.2g}"
     text = (
         f"Decrease the step size: pass `step_size={target:.2g}` instead of the {step_size:.2g} "
         "that was found"

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from pymc_geodesic.algorithms.algorithm import Algorithm, Kernel
+from pymc_geodesic.algorithms.algorithm import Algorithm
 from pymc_geodesic.kernel.interface import Inputs, padded_length
 from pymc_geodesic.kernel.streams import BatchStream, draw_noise, reader_of
 from pymc_geodesic.kernel.transitions import TransitionKernel
@@ -63,12 +63,14 @@ class Calls:
         self.reader = reader_of(problem.potential.sources)
         self.latents = problem.make_latents()
         self.noise = self._noise_model()
-        self.noise_shapes = [*problem.manifold.shapes, *[()] * algorithm.scalar_noise]
+        several = () if algorithm.n_normals == 1 else (algorithm.n_normals,)
+        shapes = [(*several, *shape) for shape in problem.manifold.shapes]
+        self.noise_shapes = [*shapes, *[()] * algorithm.scalar_noise]
         self._accelerate = tuple(np.asarray(x, problem.dtype) for x in (0.0, 1.0))
         # Local variables are drawn for one batch after the other, of a constant length.
         pads = varies and not self.latents
         self._padded_length = self._find_padded_length() if pads else None
-        self._kernels: dict[tuple[Any, ...], Kernel] = {}
+        self._kernels: dict[tuple[Any, ...], TransitionKernel] = {}
         self.can_halve = can_halve(problem.potential, batches)
         self.can_damp = can_damp(algorithm, problem.manifold, can_halve=self.can_halve)
         self._tunes_itself = tunes_itself
@@ -149,7 +151,7 @@ class Calls:
         drawn = self.problem.draw_latents(self.latents, chain, rows, rng, trial=True)
         return self._without_moving(chain, drawn.arrays, n_steps, rows), drawn.finite
 
-    def kernel_of(self, chain: GradientChain) -> Kernel:
+    def kernel_of(self, chain: GradientChain) -> TransitionKernel:
         """Return the kernel for the present estimator and number of transitions."""
         controlled = is_controlled(chain)
         length = self._padded_length or self.length(chain)
@@ -172,10 +174,8 @@ class Calls:
             chain.settings.schedule, ConstantSchedule
         )
 
-    def _make_kernel(self, chain: GradientChain) -> Kernel:
+    def _make_kernel(self, chain: GradientChain) -> TransitionKernel:
         problem, algorithm = self.problem, self.algorithm
-        if algorithm.kernel is not None:
-            return algorithm.kernel(problem.potential)
         n_steps = self._padded_length or self.length(chain)
         rows = chain.batches.trial(n_steps, self.reader)
         of_rows = problem.potential

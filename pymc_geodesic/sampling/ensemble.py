@@ -47,8 +47,7 @@ def can_be_arrays(sampler: object, chain: object) -> bool:
         return False
     calls, batches = sampler.calls, chain.batches
     return (
-        sampler.algorithm.kernel is None
-        and calls.makes_chunks(chain)
+        calls.makes_chunks(chain)
         and not chain.memory
         and {*sampler.algorithm.state._fields} <= KNOWN_FIELDS
         and isinstance(chain.settings.schedule, ConstantSchedule)
@@ -209,9 +208,7 @@ class _Alike:
             warnings[0, -1] = self._warning(first)
 
     def _warning(self, chain: GradientChain, *, diverging: bool = False) -> SamplerWarning | None:
-        algorithm, name = self._sampler.algorithm, self._sampler.problem.name
-        how = {"mishap": algorithm.mishap, "advice": algorithm.advice}
-        return warning_of(name, chain, diverging, **how)
+        return warning_of(self._sampler.problem.name, chain, diverging)
 
     def _have_left(self, drawn: DrawsOfChains) -> np.ndarray:
         """Return the draws of ``(chain, draw)`` that left the range of the tuning phase."""

@@ -29,7 +29,6 @@ from pymc_geodesic.schedules import ConstantSchedule
 
 __all__ = ["ExactOptions", "ExactSampler", "longest_step"]
 
-MISHAP = "made a transition to a state that is not finite and undid it"
 ADVICE = "Pass a `step_size` below {step_size:.2g}."
 
 
@@ -174,9 +173,7 @@ class ExactSampler:
             "degrees_of_freedom": self._dim,
             "potential_estimate": potential,
             "diverging": diverging,
-            "warning": divergence_of(
-                self.problem.name, chain, diverging, mishap=MISHAP, advice=ADVICE
-            ),
+            "warning": divergence_of(self.problem.name, chain, diverging, advice=ADVICE),
         }
         learned = {} if chain.mass_adaptation is None else chain.mass_adaptation.statistics
         return stats | learned

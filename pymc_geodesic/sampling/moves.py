@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from pymc_geodesic.algorithms.algorithm import Kernel
 from pymc_geodesic.kernel.interface import Inputs, Outputs
+from pymc_geodesic.kernel.transitions import TransitionKernel
 from pymc_geodesic.sampling.calls import Calls
 from pymc_geodesic.sampling.chain import GradientChain, failing
 from pymc_geodesic.sampling.inputs import Randomness
@@ -103,7 +103,7 @@ def make(
                 inputs.append([*islice(rest, kernel.most_calls)])
         if not any(inputs):
             break
-        found = _called(kernels, inputs, [chain.rng for chain in chains])
+        found = _called(kernels, inputs)
         for chain, before, made in zip(chains, outputs, found, strict=True):
             before += made
             if made:
@@ -121,9 +121,7 @@ def _by_draw(items: Sequence[Any], n_draws: int, join: Any) -> list[Any]:
 
 
 def _called(
-    kernels: Sequence[Kernel],
-    inputs: Sequence[Sequence[Inputs]],
-    rngs: Sequence[np.random.Generator],
+    kernels: Sequence[TransitionKernel], inputs: Sequence[Sequence[Inputs]]
 ) -> list[list[Outputs]]:
     """Call the kernels of chains, once for those that have the same and equally many calls."""
     alike: dict[tuple[int, int], list[int]] = defaultdict(list)
@@ -132,17 +130,16 @@ def _called(
             alike[id(kernel), len(calls)].append(number)
     found: list[list[Outputs]] = [[] for _ in kernels]
     for numbers in alike.values():
-        made = kernels[numbers[0]]([inputs[i] for i in numbers], [rngs[i] for i in numbers])
+        made = kernels[numbers[0]]([inputs[i] for i in numbers])
         for number, outputs in zip(numbers, made, strict=True):
             found[number] = outputs
     return found
 
 
-def trial(calls: Calls, chains: Sequence[GradientChain], *, is_start: bool = False) -> list[float]:
+def trial(calls: Calls, chains: Sequence[GradientChain]) -> list[float]:
     """Make transitions too short to move, on the first rows of the data; return the energies.
 
-    They are NaN if the gradient is not finite. The chains do not change. At the start of a chain,
-    the algorithm may raise an error.
+    They are NaN if the gradient is not finite. The chains do not change.
 
     Raises
     ------
@@ -154,12 +151,9 @@ def trial(calls: Calls, chains: Sequence[GradientChain], *, is_start: bool = Fal
         with failing(number):
             kernels.append(calls.kernel_of(chain))
             asked, is_finite = calls.of_trial(chain)
-            if is_start and calls.algorithm.check_start is not None:
-                calls.algorithm.check_start(kernels[-1], asked, calls.problem.variables)
             inputs.append([asked])
             finite.append(is_finite)
-    # Separate generators, so that a chain that is resumed and checked again continues exactly.
-    found = _called(kernels, inputs, [np.random.default_rng(0) for _ in chains])
+    found = _called(kernels, inputs)
     return [
         float(outputs.energy) if known and not bool(outputs.diverging) else np.nan
         for [outputs], known in zip(found, finite, strict=True)

@@ -26,6 +26,8 @@ MANY_STEPS, SHORT_STEP = 200, 0.05
 # A given step is too long if it is so many times the one that would be found: measurements of two
 # runs differ by less.
 TOO_LONG = 1.5
+MISHAP = "made a transition to a state that is not finite and undid it"
+ADVICE = "Decrease `step_size` from {step_size:.2g}."
 
 
 def news_of_tuning(
@@ -144,15 +146,13 @@ def _rows(batches: BatchStream, *, is_weighed: bool) -> list[str]:
     return [*by_weight, larger]
 
 
-def warning_of(
-    name: str, chain: GradientChain, diverging: bool, *, mishap: str, advice: str
-) -> SamplerWarning | None:
+def warning_of(name: str, chain: GradientChain, diverging: bool) -> SamplerWarning | None:
     """Return the warning about a draw, if any."""
     ran_off = chain.monitors.ran_off
     if ran_off is not None:
         found = divergence_of(name, chain, True, mishap=ran_off, advice=RAN_OFF_ADVICE)
     else:
-        found = divergence_of(name, chain, diverging, mishap=mishap, advice=advice)
+        found = divergence_of(name, chain, diverging)
     if found is None and not diverging and not chain.tune and chain.settling is not None:
         found = _unsettled(name, chain.settling)
     if found is None and chain.monitors.too_hot is not None:
@@ -165,7 +165,7 @@ def warning_of(
 
 
 def divergence_of(
-    name: str, chain: Chain, diverging: bool, *, mishap: str, advice: str
+    name: str, chain: Chain, diverging: bool, *, mishap: str = MISHAP, advice: str = ADVICE
 ) -> SamplerWarning | None:
     """Return, once per chain, what happened and which parameter to change.
 

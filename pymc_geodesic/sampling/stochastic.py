@@ -242,13 +242,7 @@ class StochasticSampler:
             step_size=float(step_sizes[-1]),
             noise_variance=self.calls.noise.largest(chain.memory),
         )
-        stats["warning"] = warning_of(
-            self.problem.name,
-            chain,
-            stats["diverging"],
-            mishap=self.algorithm.mishap,
-            advice=self.algorithm.advice,
-        )
+        stats["warning"] = warning_of(self.problem.name, chain, stats["diverging"])
         if chain.settling is not None and chain.tune and self.algorithm.accelerates:
             thermostat = chain.settling.observe(
                 chain.state.thermostat,
@@ -273,7 +267,7 @@ class StochasticSampler:
             if np.all(np.isfinite(energies)):
                 # The kernel that they need is unknown before they have tuned themselves.
                 return energies
-        return trial(self.calls, chains, is_start=True)
+        return trial(self.calls, chains)
 
     def _compile(self) -> None:
         # The process of each chain compiles. The kernel's graph is written now, because a pickled

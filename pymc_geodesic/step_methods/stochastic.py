@@ -129,8 +129,7 @@ def _sampler(
     what = Given(schedule, given, n_steps, adaptation is not None, can_reduce, keywords)
     is_local = potential.local is not None or bool(potential.expectations)
     if algorithm.bind is not None:
-        tunes = what.tunes(algorithm, is_local=is_local)
-        algorithm = algorithm.bind(problem.variables, tunes_itself=tunes)
+        algorithm = algorithm.bind(problem.variables)
     require_fitting(
         name, algorithm, problem, options.get("gradient_noise"), has_step_size=schedule is not None
     )

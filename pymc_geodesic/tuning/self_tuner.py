@@ -125,8 +125,7 @@ class SelfTuner:
         draw = partial(self._surroundings.near, mass=mass, curvature=anchor.curvature, rng=rng)
         points = [draw(point) for _ in range(self.n_points)]
         points = [x for x in points if np.isfinite(self.gradient(x, rows).energy)] or [point]
-        found = self._measure(points, mass, center, rows, rng, is_gaussian=anchor.is_gaussian)
-        return point, found._replace(smallest_shape=anchor.smallest_shape)
+        return point, self._measure(points, mass, center, rows, rng, is_gaussian=anchor.is_gaussian)
 
     def _with_all_rows(
         self, anchor: Anchor, start: Sequence[np.ndarray], rng: np.random.Generator
@@ -212,8 +211,7 @@ class SelfTuner:
         again = self._measure(points, mass, center, rows, rng, is_gaussian=found.is_gaussian)
         # Later batches may miss the rows that earlier ones met.
         is_outweighed = found.noise.is_outweighed or again.noise.is_outweighed
-        noise = again.noise._replace(is_outweighed=is_outweighed)
-        return again._replace(noise=noise, smallest_shape=found.smallest_shape)
+        return again._replace(noise=again.noise._replace(is_outweighed=is_outweighed))
 
     def spread(
         self, point: Sequence[np.ndarray], found: Findings, rng: np.random.Generator

@@ -18,15 +18,14 @@ if labels are missing. Around its mean the posterior is about Dirichlet(:math:`\
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 
 from pymc_geodesic.algorithms.demands import GradientNoise
-from pymc_geodesic.algorithms.simplex_chart import FLOOR
+from pymc_geodesic.algorithms.simplex_chart import FLOOR, SMALLEST_SHAPE
 from pymc_geodesic.kernel.host_gradient import HostGradient
 
-__all__ = ["Mean", "find_mean", "largest_curvature", "measure_noise", "near", "scattered"]
+__all__ = ["find_mean", "largest_curvature", "measure_noise", "near", "scattered"]
 
 Point = Sequence[np.ndarray]
 
@@ -37,30 +36,8 @@ MOST_STEPS, STEPS_PER_CURVATURE = 200, 10
 NEAR_ENOUGH = 0.1
 # Power iteration, as for other manifolds.
 N_POWER = 12
-# Entries with less than these many counts are near a face, where only their concentration counts.
-NEAR_A_FACE = 3.0
-# A concentration below it is one that was not estimated well.
-SMALLEST_SHAPE = 0.01
 # Batches at all points together: they determine a variance over eight points to a tenth.
 N_BATCHES = 192
-
-
-class Mean(NamedTuple):
-    """The mean of a posterior, in log probabilities.
-
-    Attributes
-    ----------
-    point : list of ndarray
-        Log probabilities.
-    curvature : float
-        Largest curvature there, relative to the Fisher metric.
-    smallest_shape : float
-        Smallest concentration of an entry near a face of the simplex.
-    """
-
-    point: list[np.ndarray]
-    curvature: float
-    smallest_shape: float
 
 
 def find_mean(
@@ -69,8 +46,16 @@ def find_mean(
     *,
     rows: Sequence[np.ndarray],
     rng: np.random.Generator,
-) -> Mean:
-    """Follow the drift to where it is zero: on a subsample, then on all rows."""
+) -> tuple[list[np.ndarray], float]:
+    """Follow the drift to where it is zero: on a subsample, then on all rows.
+
+    Returns
+    -------
+    point : list of ndarray
+        Log probabilities of the mean.
+    curvature : float
+        Largest curvature there, relative to the Fisher metric.
+    """
     point = [np.maximum(x, np.log(FLOOR[x.dtype.name])) for x in start]
     curvature = 1.0
     for i in range(MOST_STEPS):
@@ -82,13 +67,7 @@ def find_mean(
     # A subsample determines the mean of a million rows to ten standard deviations only.
     for _ in range(2 if gradient.n_rows else 0):
         point, _ = _stepped(point, gradient.whole(point).gradient, curvature)
-    curvature = largest_curvature(gradient, [point], rows=rows, rng=rng)
-    slopes = gradient.whole(point).gradient
-    shapes = [
-        1 - g[curvature * np.exp(x) < NEAR_A_FACE] for x, g in zip(point, slopes, strict=True)
-    ]
-    smallest = min(float(np.min(a, initial=np.inf)) for a in shapes)
-    return Mean(point, curvature, smallest)
+    return point, largest_curvature(gradient, [point], rows=rows, rng=rng)
 
 
 def _stepped(point: Point, slopes: Point, curvature: float) -> tuple[list[np.ndarray], float]:
@@ -191,47 +170,44 @@ def measure_noise(
     center: Point | None,
     rng: np.random.Generator,
 ) -> tuple[GradientNoise, GradientNoise | None]:
-    r"""Measure the noise of the drift in units of the posterior, :math:`V_k / \kappa \pi_k`.
+    r"""Measure the noise of the drift in units of a point, :math:`V_k / \max(\kappa \pi_k, a_k)`.
 
-    Plain, and relative to a center if there is one. The plain noise of every entry is in units of
-    its own concentration, :math:`V_k / a_k`: vectors may have very different counts.
+    Plain, and relative to a center if there is one. Near zero the noise of labels vanishes, and
+    that of their difference from the center does not.
     """
     n_batches = max(2, N_BATCHES // len(points))
     plain: list[list[np.ndarray]] = []
     controlled: list[list[np.ndarray]] = []
-    shapes: list[list[np.ndarray]] = []
     for point in points:
         rows = [gradient.rows(rng) for _ in range(n_batches)]
         here = [one.gradient for one in gradient.many([point] * n_batches, rows)]
-        plain.append(_variances(point, here))
-        shapes.append([1 - g for g in _means(here)])
+        units = [
+            np.maximum(np.maximum(curvature * np.exp(x), 1 - g), SMALLEST_SHAPE)
+            for x, g in zip(point, _means(here), strict=True)
+        ]
+        plain.append(_variances(point, here, units))
         if center is not None:
             there = [one.gradient for one in gradient.many([center] * n_batches, rows)]
             changes = [
                 [a - b for a, b in zip(*both, strict=True)]
                 for both in zip(here, there, strict=True)
             ]
-            controlled.append(_variances(point, changes))
-    weights = [curvature * pi for pi in _means([[np.exp(x) for x in point] for point in points])]
-    by_entry = [
-        v / np.maximum(a, SMALLEST_SHAPE)
-        for v, a in zip(_means(plain), _means(shapes), strict=True)
-    ]
-    found = _in_units(plain, weights)._replace(by_entry=tuple(by_entry))
-    return found, _in_units(controlled, weights) if center is not None else None
+            controlled.append(_variances(point, changes, units))
+    return _noise_of(plain), _noise_of(controlled) if center is not None else None
 
 
 def _means(points: Sequence[Point]) -> list[np.ndarray]:
     return [np.mean(np.array(arrays), axis=0) for arrays in zip(*points, strict=True)]
 
 
-def _variances(point: Point, slopes: Sequence[Point]) -> list[np.ndarray]:
+def _variances(point: Point, slopes: Sequence[Point], units: Point) -> list[np.ndarray]:
     drifts = [[_drift(*pair) for pair in zip(point, one, strict=True)] for one in slopes]
-    return [np.var(np.array(arrays), axis=0, ddof=1) for arrays in zip(*drifts, strict=True)]
+    columns = zip(zip(*drifts, strict=True), units, strict=True)
+    return [np.var(np.array(arrays), axis=0, ddof=1) / unit for arrays, unit in columns]
 
 
-def _in_units(variances: Sequence[Point], weights: Point) -> GradientNoise:
-    shares = [v / w for v, w in zip(_means(variances), weights, strict=True)]
+def _noise_of(shares: Sequence[Point]) -> GradientNoise:
+    found = _means(shares)
     # The sum over entries of V / pi has a direction less than there are entries.
-    mean = float(np.mean([np.mean(v.sum(axis=-1) / (v.shape[-1] - 1)) for v in shares]))
-    return GradientNoise(mean, max(float(np.max(v)) for v in shares))
+    mean = float(np.mean([np.mean(v.sum(axis=-1) / (v.shape[-1] - 1)) for v in found]))
+    return GradientNoise(mean, max(float(np.max(v)) for v in found))

@@ -54,8 +54,6 @@ class Anchor(NamedTuple):
         Whether the point and the curvature there describe the posterior.
     curvature : float
         Largest curvature there; needed on the simplex alone.
-    smallest_shape : float
-        Smallest concentration of a probability that is near zero; infinite off the simplex.
     """
 
     point: list[np.ndarray]
@@ -63,7 +61,6 @@ class Anchor(NamedTuple):
     rows: Sequence[np.ndarray]
     is_gaussian: bool = True
     curvature: float = np.nan
-    smallest_shape: float = np.inf
 
 
 @dataclass(frozen=True)
@@ -184,14 +181,8 @@ class OnSimplex:
         """Search the mean: posteriors with sparse priors have no mode."""
         rows = self.gradient.rows(rng, SUBSAMPLE)
         start = self.center or simplex.scattered(start, movable, rng)
-        mean = simplex.find_mean(self.gradient, start, rows=rows, rng=rng)
-        return Anchor(
-            mean.point,
-            self.mass,
-            rows,
-            curvature=mean.curvature,
-            smallest_shape=mean.smallest_shape,
-        )
+        point, curvature = simplex.find_mean(self.gradient, start, rows=rows, rng=rng)
+        return Anchor(point, self.mass, rows, curvature=curvature)
 
     def near(  # noqa: D102
         self, point: Point, *, mass: Mass, curvature: float, rng: np.random.Generator
@@ -259,8 +250,6 @@ class Findings(NamedTuple):
         Center of the control variates.
     is_gaussian : bool
         Whether its mode and the curvature there describe the posterior.
-    smallest_shape : float
-        Smallest concentration of a probability that is near zero; infinite off the simplex.
     halved : bool
         Whether the two halves of every batch balance the noise.
     damps : bool
@@ -276,7 +265,6 @@ class Findings(NamedTuple):
     controlled: bool
     center: Center | None
     is_gaussian: bool = True
-    smallest_shape: float = np.inf
     halved: bool = False
     damps: bool = False
     unbalanced: float = 0.0
@@ -286,7 +274,7 @@ class Findings(NamedTuple):
         if self.noise.is_outweighed:
             accuracy *= OUTWEIGHED_SHARE
         is_dense = isinstance(self.mass, JointMass)
-        return Demands(self.noise, self.curvature, accuracy, self.smallest_shape, is_dense=is_dense)
+        return Demands(self.noise, self.curvature, accuracy, is_dense=is_dense)
 
     def of_batches(self, times: float) -> Findings:
         """Return the same for batches of so many times as many rows."""

@@ -135,7 +135,7 @@ def test_dirichlet_corners(load_example, check_picture):
 def test_dirichlet_corners_for_longer(load_example):
     example = load_example("dirichlet_corners")
     with example.build_model(size=100):
-        step = pmg.SGRLD(step_size=example.STEP_SIZE, dynamics="cir", n_steps=10)
+        step = pmg.SGRLD(step_size=example.STEP_SIZE, n_steps=10)
         idata = pm.sample(
             3000, tune=100, chains=2, cores=1, step=step, random_seed=1, progressbar=False
         )

@@ -84,8 +84,8 @@ CASES = {
     "simplex-SGGMC": Case(models.simplex, pmg.SGGMC, SLOW),
     "simplex-gSGNHT": Case(models.simplex, pmg.gSGNHT, SLOW_DIFFUSION),
     "simplex-SGRLD": Case(models.simplex, pmg.SGRLD, PLAIN | {"step_size": 1e-3}),
-    "simplex-SGRLD-cir": Case(
-        models.simplex, pmg.SGRLD, {"step_size": 1e-3, "n_steps": 2, "dynamics": "cir"}
+    "simplex-SGRLD-euler": Case(
+        models.simplex, pmg.SGRLD, PLAIN | {"step_size": 1e-3, "dynamics": "euler"}
     ),
     "simplex-GMC": Case(partial(models.simplex, **EXACT), pmg.GMC, {"n_leapfrog": 3}),
     "mixed-SGGMC": Case(models.mixed, pmg.SGGMC, SLOW),

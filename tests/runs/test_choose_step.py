@@ -187,7 +187,6 @@ def test_the_step_of_a_kind_can_be_made(kind, expected):
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:`SGRLD` with:UserWarning")
 @pytest.mark.parametrize("kind", [kind for kind, _ in CASES])
 def test_every_kind_is_sampled_without_a_step(kind):
     with pm.Model():

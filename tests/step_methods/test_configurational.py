@@ -99,9 +99,13 @@ GOOD = {
     "SGRLD-euler": (
         counts,
         pmg.SGRLD,
-        {"step_size": 2e-5, "variance_reduction": None, "n_steps": 200},
+        {"step_size": 2e-5, "variance_reduction": None, "n_steps": 200, "dynamics": "euler"},
     ),
-    "SGRLD-cir": (counts, pmg.SGRLD, {"step_size": 3e-2, "n_steps": 20, "dynamics": "cir"}),
+    "SGRLD-exact": (
+        counts,
+        pmg.SGRLD,
+        {"step_size": 2e-5, "variance_reduction": None, "n_steps": 20},
+    ),
 }
 # What the step sizes above may be off by; 0.5^2 / 4 for a thermostat at half a posterior scale.
 ALLOWED = 0.07

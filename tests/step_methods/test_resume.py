@@ -100,7 +100,7 @@ CASES = {
     "gSGNHT-mixed": (pmg.gSGNHT, mixed, {"thermostat": "per_variable"}),
     "SGGMC-mixed": (pmg.SGGMC, mixed, {}),
     "SGRLD-simplex": (pmg.SGRLD, simplex, {}),
-    "SGRLD-cir": (pmg.SGRLD, simplex, {"dynamics": "cir"}),
+    "SGRLD-euler": (pmg.SGRLD, simplex, {"dynamics": "euler"}),
     "SGNHT-stream": (pmg.SGNHT, stream, {"data": {"rows": loader()}}),
     "SGLD-stream": (
         pmg.SGLD,

@@ -207,13 +207,6 @@ def test_infinite_gradient_names_the_column():
         step.sampler.tuning._tuner.center_at([np.array([0.0, 1.0])])
 
 
-def test_cir_refuses_control_variates():
-    with pm.Model() as model:
-        pm.Dirichlet("p", np.ones(3))
-    with pytest.raises(ValueError, match="`dynamics='cir'` expected plain minibatch gradients"):
-        pmg.SGRLD(dynamics="cir", variance_reduction="control_variates", model=model)
-
-
 @pytest.mark.parametrize("options", [{}, {"gradient_noise": "fisher"}], ids=["plain", "fisher"])
 def test_a_pickled_step_tunes_itself_alike(options):
     model, *_ = normal_model()
