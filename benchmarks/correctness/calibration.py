@@ -9,7 +9,8 @@ as they say. The package simuk does the same, but changes the data of one model,
 minibatches refuse: here every model is written again, and a process reuses what it has compiled.
 
 Ranks are kept in the results after each simulation, and a run of the same code goes on where the
-last one stopped, or where the record ends. After a change that concerns few models, `--repeat 20`
+last one stopped, or where the record ends. The record keeps models that were run by other code, and
+names the code of each. After a change that concerns few models, `--repeat 20`
 makes the first 20 simulations of every other model again, and keeps those of all models whose ranks
 are the same.
 
@@ -117,15 +118,16 @@ def key_of(name: str, seed: int, lengths: Mapping[str, int]) -> str:
 def run(name: str, n: int, *, seed: int, lengths: Mapping[str, int], quick: bool) -> Ranks:
     """Simulate as often as is asked for, and go on where an earlier run stopped."""
     key = key_of(name, seed, lengths)
-    found = Ranks([], [], [], []) if quick else kept(CODE).get(key, Ranks([], [], [], []))
+    none = Ranks([], [], [], [], CODE)
+    found = none if quick else kept(CODE).get(key, none)
     for i, drawn in enumerate(from_prior(name, SIMULATIONS, seed=seed)[:n]):
         if i < len(found.ranks):
             continue
         names, *rest = simulate(name, drawn, (seed - 1) * SIMULATIONS + i, lengths)
         lists = (found.ranks, found.warned, found.seconds)
-        found = Ranks(names, *([*old, new] for old, new in zip(lists, rest, strict=True)))
+        found = Ranks(names, *([*old, new] for old, new in zip(lists, rest, strict=True)), CODE)
         if not quick:
-            keep(RUNS, as_kept(kept(CODE) | {key: found}, CODE))
+            keep(RUNS, as_kept(kept(CODE) | {key: found}))
     return found
 
 
@@ -157,7 +159,7 @@ def repeat(n: int, *, but: Sequence[str]) -> dict[str, int]:
         same = fresh.ranks == old.first(n).ranks
         print(f"{key}: {n} simulations again, the ranks are {'the same' if same else 'others'}")
         if same:
-            keep(RUNS, as_kept(kept(CODE) | {key: old}, CODE))
+            keep(RUNS, as_kept(kept(CODE) | {key: old._replace(code=CODE)}))
             repeated[key] = n
     return repeated
 
@@ -177,6 +179,7 @@ def line(name: str, found: Ranks) -> list[Any]:
         sum(found.warned),
         f"{np.median(found.seconds):.1f}",
         verdict(found),
+        found.code,
     ]
 
 
@@ -251,12 +254,12 @@ def main() -> None:
         for name in options.names or CASES
     }
     repeated = repeat(options.repeat, but=options.names) if options.repeat else {}
-    found = fresh if quick else kept(CODE)
+    found = fresh if quick else of_other_code(CODE) | kept(CODE)
     runs = {name: found[name] for name in CASES if name in found}
     further = {key: ranks for key, ranks in found.items() if key not in CASES}
     header = ["model", "simulations", "parameters", "50 per cent, largest error in standard errors"]
     header += ["90 per cent", "where", "mean coverage, 90 per cent", "p value of uniform ranks"]
-    header += ["runs that warned", "CPU s, median", "verdict"]
+    header += ["runs that warned", "CPU s, median", "verdict", "code"]
     lines = [line(*pair) for pair in (runs | further).items()]
     table("Calibration", header, lines)
     wrong = {
@@ -277,7 +280,7 @@ def main() -> None:
         quick=quick,
         header=header,
         rows=lines,
-        runs=as_kept(runs | further, CODE)["runs"],
+        runs=as_kept(runs | further)["runs"],
         repeated=repeated,
     )
 

@@ -26,12 +26,13 @@ RUNS = PARTS / "calibration.json"
 
 
 class Ranks(NamedTuple):
-    """Ranks ``(simulation, parameter)``, whether each simulation warned, and seconds."""
+    """Ranks ``(simulation, parameter)``, whether each simulation warned, seconds, and the code."""
 
     names: list[str]
     ranks: list[list[int]]
     warned: list[bool]
     seconds: list[float]
+    code: str = ""
 
     def errors(self) -> np.ndarray:
         """Return the error of each coverage in standard errors: ``(interval, parameter)``."""
@@ -58,55 +59,57 @@ class Ranks(NamedTuple):
 
     def first(self, n: int) -> Ranks:
         """Return the first simulations."""
-        return Ranks(self.names, *(values[:n] for values in self[1:]))
+        return Ranks(self.names, *(values[:n] for values in self[1:4]), self.code)
 
     def followed_by(self, others: Iterable[Ranks]) -> Ranks:
         """Return these simulations and further ones of the same model."""
-        lists = zip(*(found[1:] for found in (self, *others)), strict=True)
+        lists = zip(*(found[1:4] for found in (self, *others)), strict=True)
         return Ranks(self.names, *(list(chain.from_iterable(values)) for values in lists))
 
 
 def kept(code: str) -> dict[str, Ranks]:
     """Return what runs of this code have found."""
-    found: dict[str, Ranks] = {}
-    for source in _sources():
-        if source.get("code") == code:
-            found |= {name: restored(**values) for name, values in source["runs"].items()}
-    return found
+    return {name: found for source in _sources() for name, found in source if found.code == code}
 
 
 def of_other_code(code: str) -> dict[str, Ranks]:
     """Return what the record has of other code, which a run may repeat in part."""
-    [record, _] = _sources()
-    other = record["runs"] if record.get("code", code) != code else {}
-    return {name: restored(**values) for name, values in other.items()}
+    return {name: found for name, found in _sources()[0] if found.code != code}
 
 
-def _sources() -> list[dict[str, Any]]:
+def _sources() -> list[list[tuple[str, Ranks]]]:
     record = read(RESULTS / "calibration.json")
-    return [record | record.get("figures", {}), read(RUNS)]
+    return [
+        [
+            (name, restored(**{"code": record.get("commit", ""), **run}))
+            for name, run in runs.items()
+        ]
+        for runs in (record.get("figures", {}).get("runs", {}), read(RUNS).get("runs", {}))
+    ]
 
 
-def as_kept(runs: Mapping[str, Ranks], code: str) -> dict[str, Any]:
+def as_kept(runs: Mapping[str, Ranks]) -> dict[str, Any]:
     """Write runs with their code, on which it depends whether another run may go on with them.
 
     A simulation is one line of the record.
     """
     every = {
         name: {
+            "code": found.code,
             "names": found.names,
             "simulations": [
                 " ".join(map(str, [*ranks, int(warned), f"{seconds:.2f}"]))
-                for ranks, warned, seconds in zip(*found[1:], strict=True)
+                for ranks, warned, seconds in zip(*found[1:4], strict=True)
             ],
         }
         for name, found in runs.items()
     }
-    return {"code": code, "runs": every}
+    return {"runs": every}
 
 
-def restored(names: list[str], simulations: list[str]) -> Ranks:
+def restored(names: list[str], simulations: list[str], code: str) -> Ranks:
     """Read what :func:`as_kept` has written of a model."""
     rows = [simulation.split() for simulation in simulations]
     ranks = [[int(rank) for rank in row[:-2]] for row in rows]
-    return Ranks(names, ranks, [row[-2] == "1" for row in rows], [float(row[-1]) for row in rows])
+    warned, seconds = [row[-2] == "1" for row in rows], [float(row[-1]) for row in rows]
+    return Ranks(names, ranks, warned, seconds, code)
