@@ -38,7 +38,7 @@ COUNTS = np.array([90, 5, 5, 0, 0, 0, 0, 0, 0, 0])
 ALPHA, THIN, DRAWS, BURN_IN, N_CHAINS = 0.1, 100, 1000, 100, 4
 STEP_SIZES = (1e-5, 1e-4, 1e-3, 1e-2, 1e-1)
 METHODS = {
-    "expanded mean, Fisher": {"parameterization": "expanded_mean", "metric": "fisher"},
+    "expanded mean, Fisher": {"parameterization": "expanded_mean", "dynamics": "euler"},
     "reduced natural": {"parameterization": "reduced_natural", "metric": "identity"},
     "expanded natural": {"parameterization": "expanded_natural", "metric": "identity"},
 }

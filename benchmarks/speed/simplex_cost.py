@@ -122,7 +122,8 @@ def interleaved(calls: dict, repetitions: int) -> dict[str, float]:
 
 def costs(model: pm.Model, *, repetitions: int) -> list[dict[str, float]]:
     """Return the milliseconds of a transition, of its parts, and their ratio, for each seed."""
-    step = pmg.SGRLD(model=model, step_size=1e-4, variance_reduction=None, n_steps=N_STEPS)
+    options = {"dynamics": "euler", "variance_reduction": None, "n_steps": N_STEPS}
+    step = pmg.SGRLD(model=model, step_size=1e-4, **options)
     step.setup_chain(np.random.default_rng(1), 0, 1)
     calls = {
         "step": step_call(step),
