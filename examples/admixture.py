@@ -117,6 +117,7 @@ def run(quick: bool = False) -> xr.DataTree:
         step = pmg.SGRLD(
             "frequencies",
             step_size=STEP_SIZE,
+            dynamics="euler",
             n_steps=n_steps,
             local=pmg.LocalGMC("shares", draws=5, tune=8, n_leapfrog=4),
         )
