@@ -31,7 +31,7 @@ STEP_SIZES = {"euler": (0.01, 0.1), "exact": (0.13,)}
 def main() -> None:
     quick = arguments(__doc__).quick
     seeds = BENCHMARK.seeds[:1] if quick else BENCHMARK.seeds
-    iterations = 10_000 if quick else 1_000_000
+    iterations = {"euler": 10_000 if quick else 1_000_000, "exact": 2000 if quick else 100_000}
     model = build_model()
     exact_second_moment = exact_agreement()
     rows, checks = [], []
@@ -44,16 +44,16 @@ def main() -> None:
                 variance_reduction=None,
                 n_steps=N_STEPS,
             )
-            draws = iterations // N_STEPS
+            draws = iterations[dynamics] // N_STEPS
             runs = of_seeds(model, step, seeds, draws=draws, tune=0)
             p = np.concatenate([run.draws["p"] for run in runs])
             off = float(np.abs(p.sum(axis=-1) - 1).max())
             diverging = int(sum(run.stats["diverging"].sum() for run in runs))
             # Summed over the entries, this is the chance that two draws from p agree.
             agreement = median_and_range((p**2).sum(axis=-1).mean(axis=1), ".4f")
-            micros = [run.seconds / iterations * 1e6 for run in runs]
+            micros = [run.seconds / iterations[dynamics] * 1e6 for run in runs]
             name = f"{dynamics}, step {step_size}"
-            rows.append([name, iterations, median_and_range(micros, ".0f"), off])
+            rows.append([name, iterations[dynamics], median_and_range(micros, ".0f"), off])
             rows[-1] += [float(p.min()), int((p == 0).sum()), diverging, agreement]
             rows[-1].append(exact_second_moment)
             finite = bool(np.isfinite(p).all()) and diverging == 0
