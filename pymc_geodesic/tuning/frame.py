@@ -196,9 +196,9 @@ def averaged_frame(
 
 # Pairs of rows whose gradients are compared.
 N_PAIRS = 8
-# Entries up to which a matrix of all, of ten megabytes, stays in a processor's cache; and the share
-# of them that a row must concern, so that its gradient takes about as long as a product with it.
-LARGEST_WIDE, LEAST_CONCERNED = 1_200, 0.5
+# Coefficients of a regression up to which a matrix of all, of ten megabytes, stays in a processor's
+# cache, and a product with it takes about as long as the gradient of a batch.
+LARGEST_WIDE = 1_200
 
 
 def entries_of_row(gradient: HostGradient, point: Sequence[np.ndarray]) -> float:
@@ -234,8 +234,9 @@ def entries_of_row(gradient: HostGradient, point: Sequence[np.ndarray]) -> float
 def dense_pays(gradient: HostGradient, point: Sequence[np.ndarray]) -> bool:
     """Return whether a dense mass of many entries takes about as long as the gradients of a batch.
 
-    It does in regressions. Where a row concerns few of the entries, as with effects of groups, it
-    takes far longer.
+    It does in regressions of up to 1,200 coefficients, all of which a row concerns. A product with
+    the matrix takes the square of the number of entries. Where a row concerns few of many, as with
+    effects of groups, that is far longer.
 
     Parameters
     ----------
@@ -248,4 +249,4 @@ def dense_pays(gradient: HostGradient, point: Sequence[np.ndarray]) -> bool:
     is_flat = all(factor.mass == "matrix" for factor in gradient.manifold.factors)
     if not (is_flat and gradient.n_rows and size <= LARGEST_WIDE):
         return False
-    return 2 * entries_of_row(gradient, point) >= LEAST_CONCERNED * size
+    return size**2 <= 2 * LARGEST_WIDE * entries_of_row(gradient, point)

@@ -80,7 +80,7 @@ def truth(data):
     return mode_and_curvature(*data)
 
 
-def test_a_dense_mass_pays_where_rows_concern_most_entries(data):
+def test_a_dense_mass_pays_where_rows_concern_many_entries(data):
     gradient = host_of(softmax_model(*data))
     assert dense_pays(gradient, [np.zeros((N_FEATURES, N_LABELS))])
     assert not dense_pays(host_of(groups_model()), [np.zeros(200)])
