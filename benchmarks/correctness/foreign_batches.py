@@ -12,11 +12,13 @@ import pytensor
 
 from pytensor.compile.mode import Mode
 
+from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.potential.log_density import LogDensity, without_checks
 from pymc_geodesic.potential.minibatch import find_batch_sources
 from pymc_geodesic.potential.terms import total
+from pymc_geodesic.step_methods.step import Step
 
-__all__ = ["largest_error"]
+__all__ = ["error_of_compiled", "largest_error"]
 
 MODE = Mode(linker="py", optimizer="fast_compile")
 # Far enough from the initial point that every term moves.
@@ -53,6 +55,21 @@ def largest_error(model: pm.Model, batches: pm.Model, *, batch_size: int) -> flo
         return np.inf
     pairs = zip(mean, expected, strict=True)
     return max(_error(found, expected) for found, expected in pairs)
+
+
+def error_of_compiled(step: Step) -> float:
+    """Return the largest difference between what JAX computes in a run and what NumPy does.
+
+    Both are compiled as a run compiles them. Workers of PyMC begin with NumPy's.
+    """
+    problem, rng = step.sampler.problem, np.random.default_rng(1)
+    ways = [HostGradient(problem.potential, interprets=interprets) for interprets in (False, True)]
+    point = [_moved(x, rng) for x in problem.position_of(problem.start)]
+    found = [way(way.project(*point), way.first_rows()) for way in ways]
+    if not np.isfinite(found[0].energy):
+        return np.inf
+    pairs = zip(*([one.energy, *one.gradient] for one in found), strict=True)
+    return max(_error(*map(np.asarray, pair)) for pair in pairs)
 
 
 def _function(terms: Sequence, values: Sequence, inputs: Sequence) -> Callable:

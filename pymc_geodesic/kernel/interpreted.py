@@ -36,6 +36,7 @@ from pytensor.scalar.basic import Add, Clip, Mul
 from pytensor.scalar.math import Log1mexp, Softplus
 from pytensor.tensor import TensorVariable
 from pytensor.tensor.elemwise import Elemwise
+from pytensor.tensor.rewriting.elemwise import split_2f1grad_loop
 
 from pymc_geodesic.graph_inputs import graph_input
 from pymc_geodesic.kernel.jax.function import JAXFunction
@@ -148,8 +149,9 @@ def _made(inputs: list[TensorVariable], outputs: list[TensorVariable]) -> Any:
     forget_lines_of_constants(outputs)
     # Operations are not fused: fused operations are fast when compiled but slow when interpreted.
     query = RewriteDatabaseQuery(include=["fast_run"], exclude=["fusion", "inplace"])
-    ours = (WalkingGraphRewriter(one, order="in_to_out") for one in (write_out, without_loops))
-    mode = Mode(linker="vm", optimizer=SequentialGraphRewriter(optdb.query(query), *ours))
+    ours = (write_out, without_loops, split_2f1grad_loop)
+    walks = (WalkingGraphRewriter(one, order="in_to_out") for one in ours)
+    mode = Mode(linker="vm", optimizer=SequentialGraphRewriter(optdb.query(query), *walks))
     with config.change_flags(cxx="", traceback__limit=0):
         return pytensor.function(inputs, outputs, mode=mode, on_unused_input="ignore")
 

@@ -18,6 +18,7 @@ from pytensor.compile.sharedvalue import SharedVariable
 from pytensor.graph.basic import Constant, Variable
 from pytensor.graph.replace import clone_replace
 from pytensor.graph.traversal import ancestors
+from pytensor.scalar.basic import Second
 from pytensor.tensor import TensorVariable
 from pytensor.tensor.elemwise import DimShuffle, Elemwise
 from pytensor.tensor.random.op import RandomVariable
@@ -81,8 +82,10 @@ class Facts:
             elif isinstance(node.op, Shape | Shape_i):
                 self._random[here] = False
             else:
-                # An observed variable stands for its data.
-                inputs = node.inputs[1:] if isinstance(node.op, ModelObservedRV) else node.inputs
+                # An observed variable stands for its data, and broadcasting takes a shape.
+                is_second = isinstance(getattr(node.op, "scalar_op", None), Second)
+                is_of_others = is_second or isinstance(node.op, ModelObservedRV)
+                inputs = node.inputs[1:] if is_of_others else node.inputs
                 if left := [x for x in inputs if x not in self._random]:
                     stack.extend(left)
                 else:

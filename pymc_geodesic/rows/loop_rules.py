@@ -13,8 +13,9 @@ from pytensor.scan.op import Scan, ScanInfo
 from pytensor.tensor import TensorVariable
 
 from pymc_geodesic.groups.effect_density import frontier
-from pymc_geodesic.potential.model_graphs import renew, renewed_outputs
+from pymc_geodesic.potential.model_graphs import renew
 from pymc_geodesic.rows.graphs import name_of, substituted
+from pymc_geodesic.rows.loops_over_rows import beside_each_other
 from pymc_geodesic.rows.refusals import names_of_mixing
 from pymc_geodesic.rows.selection import Positions, Rows, rule
 
@@ -25,18 +26,14 @@ __all__: list[str] = []
 def _scan(
     op: Scan, rows: Rows, var: TensorVariable, axis: int, positions: Positions
 ) -> TensorVariable | None:
-    info, node = op.info, var.owner
+    info = op.info
     if info.as_while or info.n_mit_mot or info.n_untraced_sit_sot:
         return None
     if axis:
-        return _Step(rows, node).output(var, axis - 1, positions)
+        return _Step(rows, var.owner).output(var, axis - 1, positions)
     if info.n_mit_sot or info.n_sit_sot:
         return None
-    _, *others = node.inputs
-    n_seqs, n_outs = info.n_seqs, info.n_nit_sot
-    first = [rows.of(x, 0, positions) for x in others[:n_seqs]]
-    inputs = [rows.length, *first, *[rows.length] * n_outs, *others[n_seqs + n_outs :]]
-    return renewed_outputs(node, inputs)[node.outputs.index(var)]
+    return beside_each_other(rows, var, positions)
 
 
 @dataclass(frozen=True, eq=False)

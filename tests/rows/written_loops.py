@@ -27,6 +27,46 @@ def scan_without_memory(n=72):
 
 
 @model()
+def scan_over_rows_of_different_lengths(n=72):
+    """As in pymc-marketing's model of purchases at fixed occasions."""
+    rng = np.random.default_rng(1)
+    occasions = rng.integers(0, 7, n)
+
+    def step(left, y, a):
+        places = pt.arange(left + 1)
+        residuals = y - a * places[:, None] * np.array([1.0, 0.3])
+        return pt.logsumexp(-(residuals**2).sum(axis=1)), places.sum()
+
+    with pm.Model() as m:
+        a, b = pm.Normal("a"), pm.Normal("b")
+        terms, totals = pytensor.scan(
+            step,
+            sequences=[pt.as_tensor(occasions), pt.as_tensor(rng.standard_normal(n))],
+            outputs_info=[None, None],
+            non_sequences=[a],
+            return_updates=False,
+        )
+        pm.Potential("terms", terms)
+        pm.Normal("y", b * totals, 1, observed=rng.standard_normal(n))
+    return m
+
+
+@model("through `scan_fn`")
+def scan_over_rows_whose_lengths_are_unknown(n=72):
+    rng = np.random.default_rng(1)
+    with pm.Model() as m:
+        a = pm.HalfNormal("a")
+        terms = pytensor.map(
+            lambda x, a: pt.arange(x + a).sum(),
+            sequences=[pt.as_tensor(rng.integers(0, 7, n))],
+            non_sequences=[a],
+            return_updates=False,
+        )
+        pm.Normal("y", terms, 1, observed=rng.standard_normal(n))
+    return m
+
+
+@model()
 def scan_over_time_of_rows_beside_each_other(n=72):
     """States with one and two lags, an output without memory, and constants of the rows."""
     rng, X, g = base(n)
