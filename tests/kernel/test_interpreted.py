@@ -59,6 +59,17 @@ def test_operations_may_have_many_operands(operation):
     np.testing.assert_allclose(Interpreted(x, [operation(*x)])(*values)[0], expected, rtol=1e-13)
 
 
+@pytest.mark.parametrize("dtype", ["int8", "int32", "int64", "bool"])
+def test_functions_of_integers_are_as_precise_as_their_results(dtype):
+    x = pt.vector("x", dtype=dtype)
+    outputs = [pt.gammaln(x + 1).astype("float64"), pt.log(x + 1), x / (x + 2)]
+    given = np.arange(40).astype(dtype)
+    for output, found in zip(outputs, JAXFunction([x], outputs)(given), strict=True):
+        [expected] = Interpreted([x], [output])(given)
+        assert found.dtype == expected.dtype
+        np.testing.assert_allclose(found, expected, rtol=1e-6 if dtype == "int8" else 1e-14)
+
+
 def test_derivatives_of_a_hypergeometric_function_have_many_operands():
     """Their loop has 33, as in the Pareto model of customers."""
     inputs = pt.dscalars("a", "b", "c", "z")

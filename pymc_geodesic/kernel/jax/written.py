@@ -25,10 +25,12 @@ from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.op import HasInnerGraph, HasMultipleInnerGraph, Op
 from pytensor.graph.rewriting.basic import dfs_rewriter, node_rewriter
 from pytensor.graph.traversal import ancestors, apply_ancestors
+from pytensor.scalar.basic import Cast
 from pytensor.tensor.basic import MakeVector
 from pytensor.tensor.elemwise import Elemwise
 from pytensor.tensor.math import Sum
 from pytensor.tensor.subtensor import IncSubtensor, indices_from_subtensor
+from pytensor.tensor.type import discrete_dtypes
 
 from pymc_geodesic.kernel.jax.bessel import register_bessel_with_jax
 from pymc_geodesic.kernel.jax.scalar_loops import register_loops_with_jax
@@ -37,6 +39,7 @@ from pymc_geodesic.potential.stacking import Stacking
 __all__ = [
     "Barrier",
     "add_barrier",
+    "cast_integers",
     "forget_lines_of_constants",
     "lacking",
     "register_barrier_with_jax",
@@ -270,6 +273,19 @@ def set_in_vector(fgraph, node):
 
 # Between the stages in which PyTensor takes an entry of a vector that was made of scalars.
 optdb.register(set_in_vector.__name__, dfs_rewriter(set_in_vector), TAG, position=1.6)
+
+
+@node_rewriter([Elemwise])
+def cast_integers(fgraph, node):
+    """Cast the integers of which a function is real: JAX computes it in single precision."""
+    [dtype, *others] = [x.dtype for x in node.outputs]
+    is_real = dtype.startswith("float") and all(x.dtype in discrete_dtypes for x in node.inputs)
+    if others or not is_real or isinstance(node.op.scalar_op, Cast):
+        return None
+    return [node.op(*(x.astype(dtype) for x in node.inputs)).astype(dtype)]
+
+
+optdb.register(cast_integers.__name__, dfs_rewriter(cast_integers), TAG, position=48.3)
 
 
 # Before fusion, while similar operations can be recognised and barriers put between operations.
