@@ -131,8 +131,7 @@ class _Padding:
     ) -> Sequence[Variable]:
         every = range(x.ndim) if op.axis is None else op.axis
         if axis in every:
-            shape = ["x"] * x.ndim
-            shape[axis] = 0
+            shape = [0 if i == axis else "x" for i in range(x.ndim)]
             nothing = np.asarray(op.scalar_op.identity)
             found = op(pt.switch(is_there.dimshuffle(shape), x, nothing).astype(x.dtype))
         else:

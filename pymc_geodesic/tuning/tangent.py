@@ -179,9 +179,8 @@ def _replaced(mode: Sequence[np.ndarray], i: int, moved: np.ndarray) -> list[np.
     return [moved.astype(y.dtype) if j == i else y for j, y in enumerate(mode)]
 
 
-# Smaller exponents are zero. Their products are determined by the prior as well, so that neither
-# coordinates are good, and those of the model are as its author meant them. A scale that hardly
-# matters may vary by many powers of ten, and its exponent is measured with an error of a fifth.
+# If no entry has so large an exponent, the products are determined by the prior as well, so that
+# neither coordinates are good, and those of the model are as its author meant them.
 LEAST = 0.75
 # A scale that is hardly known may be small enough for the prior to determine the product. Its
 # exponent is that for a scale so many of its standard deviations below the center.
@@ -207,7 +206,8 @@ def centering_exponents(
 
         r = 1 - \sigma_q^2 / \sigma^2, \qquad \frac{a}{1 - a} = \frac{r}{1 - r} e^{-4 \delta},
 
-    the share for a scale two standard deviations below its center, and zero where this is small.
+    the share for a scale two standard deviations below its center. A scale that varies by powers of
+    ten hardly moves its product: :math:`a \delta` is below a tenth for shares up to one half.
     The approximation averages over the posterior: at a mode, scales may be far from those of most
     draws.
 
@@ -247,9 +247,8 @@ def centering_exponents(
     for (i, sigma), of_one in zip(deviations.items(), zip(*logs, strict=True), strict=True):
         share = np.clip(1 - variances[i] / sigma**2, 0.0, 1.0)
         prior = (1 - share) * np.exp(2 * N_BELOW * np.std(of_one, axis=0))
-        a = share / (share + prior)
-        exponents[i] = np.where(a < LEAST, 0.0, a)
-    return {i: a for i, a in exponents.items() if np.any(a)}
+        exponents[i] = share / (share + prior)
+    return {i: a for i, a in exponents.items() if np.max(a) >= LEAST}
 
 
 def _drawn(

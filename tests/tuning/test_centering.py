@@ -44,17 +44,16 @@ def test_exponents_of_a_scale_that_all_groups_share():
     # the scale is known within a tenth, so that the odds are those of two thirds as many rows; its
     # error changes them by a fifth, and that of the approximation as much.
     found = exponents_of(lambda z: z * pm.HalfNormal("tau"))
-    for n in (50, 1_000):
-        a = found[n == PER_GROUP]
-        odds = a / (1 - a) / (n * TRUE_SCALE**2)
-        assert np.all((odds > 0.35) & (odds < 1.3))
-    assert np.all(found[PER_GROUP == 1] == 0)
-    few = found[PER_GROUP == 5]
-    assert np.all((few == 0) | (few >= LEAST))
+    odds = found / (1 - found) / (PER_GROUP * TRUE_SCALE**2)
+    many = odds[PER_GROUP >= 50]
+    assert np.all((many > 0.35) & (many < 1.3))
+    # Single shares of a few rows are hardly larger than their error.
+    for n in (1, 5):
+        assert 0.35 < np.median(odds[n == PER_GROUP]) < 1.3
 
 
 def test_scales_that_are_hardly_known_center_less():
     # Each effect has a scale of its own: half a row or a few say little of it.
     found = exponents_of(lambda z: z * pm.HalfCauchy("scales", 0.5, shape=len(PER_GROUP)))
-    assert np.all(found[PER_GROUP <= 5] == 0)
+    assert np.median(found[PER_GROUP <= 5]) < 0.1
     assert np.all(found[PER_GROUP == 1_000] > LEAST)
