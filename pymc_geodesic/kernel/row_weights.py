@@ -30,8 +30,9 @@ from weakref import WeakValueDictionary
 import numpy as np
 
 from pymc_geodesic.arrays import Array
+from pymc_geodesic.kernel.jax.resident import aligned_empty
 
-__all__ = ["RowWeights", "systematic"]
+__all__ = ["RowWeights", "read_only", "systematic"]
 
 # Places by weight for each row: a fifth of the draws is uniform.
 LENGTH = 4
@@ -57,14 +58,14 @@ class RowWeights:
     """
 
     def __init__(self, counts: np.ndarray, groups: np.ndarray | None = None) -> None:
-        self._given = counts, groups
-        n = len(counts)
-        order = np.random.default_rng(0).permutation(n).astype("int32" if n < 2**31 else "int64")
-        if groups is not None:
-            order = order[np.argsort(groups[order], kind="stable")]
-        self.listed = np.repeat(order, 1 + counts[order].astype("int64"))
-        self.factors = (len(self.listed) / (n * (1.0 + counts))).astype("float32")
-        self._key = hashlib.blake2b(self.listed.tobytes(), digest_size=16).digest()
+        # Copies of chains share what cannot be written to.
+        self._given = read_only(counts), None if groups is None else read_only(groups)
+        n, self._order = len(counts), _order(len(counts), groups)
+        self.listed = np.repeat(self._order, 1 + counts[self._order].astype("int64"))
+        # JAX uses this memory as it is, in every call.
+        self.factors = aligned_empty((n,), np.dtype("float32"))
+        self.factors[:] = len(self.listed) / (n * (1.0 + counts))
+        self._key = _digest(counts) + _digest(self._order)
         ALIVE[self._key] = self
 
     @classmethod
@@ -139,8 +140,30 @@ def systematic(begins: Array, size: int, n_places: int, arrays: Any) -> Array:
     return arrays.minimum(arrays.concatenate(places, -1).astype("int64"), n_places - 1)
 
 
-# Copies of chains in one process share the list.
+# Copies of chains in one process share the list, and all weights the order of rows.
 ALIVE: WeakValueDictionary[bytes, RowWeights] = WeakValueDictionary()
+ORDERS: WeakValueDictionary[bytes, np.ndarray] = WeakValueDictionary()
+
+
+def _order(n: int, groups: np.ndarray | None) -> np.ndarray:
+    """Return the rows in the order of groups, and in random order within them."""
+    key = b"%d" % n if groups is None else _digest(groups)
+    if (order := ORDERS.get(key)) is None:
+        order = np.random.default_rng(0).permutation(n).astype("int32" if n < 2**31 else "int64")
+        if groups is not None:
+            order = order[np.argsort(groups[order], kind="stable")]
+        ORDERS[key] = order
+    return order
+
+
+def read_only(array: np.ndarray) -> np.ndarray:
+    """Return an array after a promise that nobody writes to it."""
+    array.setflags(write=False)
+    return array
+
+
+def _digest(array: np.ndarray) -> bytes:
+    return hashlib.blake2b(np.ascontiguousarray(array), digest_size=16).digest()
 
 
 def _restored(key: bytes, given: tuple[np.ndarray, np.ndarray | None]) -> RowWeights:

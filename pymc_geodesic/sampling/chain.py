@@ -14,6 +14,7 @@ import numpy as np
 
 from pymc.step_methods.step_sizes import DualAverageAdaptation
 
+from pymc_geodesic.kernel.row_weights import read_only
 from pymc_geodesic.kernel.streams import BatchStream
 from pymc_geodesic.latents.gmc import LocalState
 from pymc_geodesic.mass import Mass
@@ -170,7 +171,8 @@ class Tuning:
 
 
 def _stacked(draws: list[list[np.ndarray]]) -> list[np.ndarray]:
-    return [np.array(arrays) for arrays in zip(*draws, strict=True)]
+    # Copies of chains share what cannot be written to.
+    return [read_only(np.array(arrays)) for arrays in zip(*draws, strict=True)]
 
 
 def _apart(arrays: list[np.ndarray]) -> list[list[np.ndarray]]:

@@ -80,8 +80,7 @@ def run(
     >>> draws["x"].shape, statistics["diverging"].shape
     ((4, 10, 2), (4, 10))
     """
-    # Arrays that chains share, such as a mass, are shared by the copies too.
-    moved: list[Chain] = pickle.loads(pickle.dumps(list(chains)))
+    moved = _copied(chains)
     rows = _Rows(sampler, moved, n_draws // thin, thin=thin, names=names)
     numbers = [*range(len(moved))]
     # A loader may allow only one reader.
@@ -95,6 +94,23 @@ def run(
         for group in groups:
             _move(sampler, moved, group, rows, draws=(begin, end))
     return moved, rows.draws, rows.statistics
+
+
+def _copied(chains: Sequence[Chain]) -> list[Chain]:
+    """Copy chains; arrays that they share, such as a mass, are shared by the copies too.
+
+    Those that cannot be written to, such as the weights of rows, are not copied.
+    """
+    kept: list[pickle.PickleBuffer] = []
+
+    def is_copied(buffer: pickle.PickleBuffer) -> bool:
+        if buffer.raw().readonly:
+            kept.append(buffer)
+        return not buffer.raw().readonly
+
+    copy = pickle.dumps(list(chains), protocol=5, buffer_callback=is_copied)
+    moved: list[Chain] = pickle.loads(copy, buffers=kept)
+    return moved
 
 
 def _move(
