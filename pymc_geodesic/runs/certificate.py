@@ -226,16 +226,19 @@ def _weighted(
         energy, noise, flat = at(_split(frame.out_of(z), shapes))
         return Evaluated(z, energy, frame.force(flat)), noise
 
+    def is_noisy() -> bool:
+        weights = np.exp(points.log_weights - points.log_weights.max())
+        return bool(weights @ noise > MOST_NOISE * weights.sum())
+
     z = proposed(np.random.default_rng(SEED), n, len(frame.mean))
     points, noise = evaluated(z[:FEWEST])
-    if n > FEWEST and largest_share(points.log_weights) < HOPELESS:
+    if n > FEWEST and largest_share(points.log_weights) < HOPELESS and not is_noisy():
         more, of_more = evaluated(z[FEWEST:])
         points = Evaluated(*map(np.concatenate, zip(points, more, strict=True)))
         noise = np.append(noise, of_more)
     if np.isfinite(points.energy).sum() < FEWEST:
         return None, "the log density is not finite around the draws"
-    weights = np.exp(points.log_weights - points.log_weights.max())
-    if weights @ noise > MOST_NOISE * weights.sum():
+    if is_noisy():
         return None, f"log densities from {at.rows} are too noisy"
     every = -(-len(draws) // int(DRAWS_EACH * len(noise)))
     some, _ = evaluated(frame.into(draws[::every]))

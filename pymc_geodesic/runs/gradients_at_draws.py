@@ -24,6 +24,8 @@ from pymc_geodesic.sampling.stochastic import StochasticSampler
 __all__ = [
     "ENOUGH",
     "FEWEST",
+    "MOST_NUMBERS",
+    "SHARE_OF_BATCHES",
     "DrawGradients",
     "GradientsAt",
     "batches_of_run",
@@ -43,6 +45,8 @@ N_DRAWS = (1_000, 400, FEWEST)
 # Draws with gradients from batches, and rows of a batch: with 300 rows the variance of means fell
 # eleven times in regressions, with 3,000 a hundred times.
 MOST, BATCHES = 400, (3_000, 1_000, 300)
+# Of the duration of a run, what those of batches may take.
+SHARE_OF_BATCHES = 0.05
 # Of the rows of batches: results depend on the seed of the run alone.
 SEED = 0
 # Of all draws that are looked at: 80 MB, and a few times as much on the way.

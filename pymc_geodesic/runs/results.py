@@ -19,7 +19,12 @@ from pymc_geodesic.runs.checkpoints.checkpoint import Checkpoint
 from pymc_geodesic.runs.checkpoints.folder import CheckpointError
 from pymc_geodesic.runs.choose_step import Sampled
 from pymc_geodesic.runs.convergence import warnings_of_convergence
-from pymc_geodesic.runs.gradients_at_draws import ENOUGH, DrawGradients, batches_of_run
+from pymc_geodesic.runs.gradients_at_draws import (
+    ENOUGH,
+    SHARE_OF_BATCHES,
+    DrawGradients,
+    batches_of_run,
+)
 from pymc_geodesic.runs.plan import Plan
 from pymc_geodesic.runs.refined import (
     Refined,
@@ -35,9 +40,8 @@ from pymc_geodesic.sampling.advance import Sampler
 from pymc_geodesic.sampling.stochastic import StochasticSampler
 from pymc_geodesic.stages import log
 
-# Of the duration of a run, what gradients of all rows may take that correct its draws, and those
-# of batches where there is time at too few draws.
-SHARE_TO_REFINE, SHARE_OF_BATCHES = 0.15, 0.05
+# Of the duration of a run, what gradients of all rows may take that correct its draws.
+SHARE_TO_REFINE = 0.15
 # The same for all together with points around the draws that certify them, which have the rest.
 SHARE_OF_ALL = 0.2
 # Bytes of draws that are held in memory twice, as drawn and corrected.

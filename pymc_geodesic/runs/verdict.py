@@ -17,7 +17,15 @@ from pymc_geodesic.monte_carlo import mean_and_mcse, z_score
 from pymc_geodesic.run_record import read_records
 from pymc_geodesic.runs.direction_coordinates import MOST_COORDINATES, direction_draws
 from pymc_geodesic.runs.directions import wrong_direction
-from pymc_geodesic.runs.gradients_at_draws import MOST_NUMBERS, DrawGradients, gradients_of_run
+from pymc_geodesic.runs.gradients_at_draws import (
+    ENOUGH,
+    FEWEST,
+    MOST_NUMBERS,
+    SHARE_OF_BATCHES,
+    DrawGradients,
+    batches_of_run,
+    gradients_of_run,
+)
 from pymc_geodesic.runs.positions import shorter, warnings_of_positions
 from pymc_geodesic.runs.widths import Widths, compared_widths
 from pymc_geodesic.sampling import Chain
@@ -102,6 +110,7 @@ def checked_with_rows(
     suspicion = _suspicion(stats, chains, accepted=accepted)
     if suspicion.is_any:
         share = max(share, SHARE_IF_SUSPICIOUS)
+    is_weighed = sampler.tuning is not None and sampler.tuning.gradient.weights is not None
     try:
         gradients, why_not = gradients_of_run(
             idata,
@@ -110,14 +119,20 @@ def checked_with_rows(
             seconds=share * seconds,
             most=MOST,
             is_worth_it=sampler.tuning is not None or suspicion.is_any or seconds >= LONG,
+            fewest=ENOUGH if is_weighed else FEWEST,
         )
+        if gradients is None and is_weighed:
+            # Batches by weight hold the rows that matter.
+            allowed = SHARE_OF_BATCHES * seconds
+            gradients = batches_of_run(idata, sampler, model, seconds=allowed)
         found = None if gradients is None else _compared(gradients, chains)
         if found is None:
             why_not = why_not or "the directions of its variables are not known"
     except Exception as error:
         # Draws must survive the failure of a check.
         gradients, found, why_not = None, None, f"that failed: {error}"
-    warnings = _said(idata, stats, chains, suspicion, found, why_not)
+    by = "" if found is None or gradients is None else gradients.evaluate.rows
+    warnings = _said(idata, stats, chains, suspicion, found, by, why_not)
     return RowsCheck(warnings, gradients)
 
 
@@ -127,9 +142,10 @@ def _said(
     chains: Sequence[Chain],
     suspicion: _Suspicion,
     found: Widths | None,
+    by: str,
     why_not: str,
 ) -> list[SamplerWarning]:
-    """Return the warnings that follow from a comparison, or from there being none."""
+    """Return the warnings that follow from a comparison by some rows, or from there being none."""
     positions = warnings_of_positions(idata)
     if why_not.startswith("that failed"):
         text = f"The draws were not checked with the gradients of all rows, because {why_not}"
@@ -139,7 +155,7 @@ def _said(
     if is_cleared:
         positions = []
     if found is not None and found.wrong:
-        said = f"by the gradients of all rows at {found.n_draws} of the draws, {found.wrong}"
+        said = f"by the gradients of {by} at {found.n_draws} of the draws, {found.wrong}"
         return [_do_not_follow([*suspicion.to_clear, said], idata)]
     if found is None:
         suspicion = _suspicion(stats, chains, accepted=WRONG_TEMPERATURE)
@@ -149,10 +165,10 @@ def _said(
         said = f"this was not checked with the gradients of all rows, because {why_not}"
         return [_do_not_follow([*suspicion.to_clear, said], idata), *positions]
     if not is_cleared:
-        said = f"the gradients of all rows at {found.n_draws} of the draws do not clear them"
+        said = f"the gradients of {by} at {found.n_draws} of the draws do not clear them"
         return [_do_not_follow([*suspicion.to_clear, said], idata), *positions]
     text = (
-        f"{_listed(suspicion.to_clear)}. The gradients of all rows at {found.n_draws} of the draws "
+        f"{_listed(suspicion.to_clear)}. The gradients of {by} at {found.n_draws} of the draws "
         "show that means and standard deviations are nevertheless right to about a quarter of a "
         "standard deviation."
     )
