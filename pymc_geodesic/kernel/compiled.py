@@ -218,6 +218,9 @@ def _repeated(
         axes = [None if same else 0 for same in is_common] + [None] * n_data
         return jax.vmap(function, in_axes=axes)(*arguments)
 
+    # Traced once, for the shapes of results and for the loop.
+    many = jax.jit(many)
+
     def at(turn, carried, arguments):
         now = list(arguments)
         for i in chunk.varying:

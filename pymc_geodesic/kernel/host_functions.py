@@ -14,7 +14,8 @@ from pytensor.gradient import pullback
 from pytensor.tensor import TensorVariable
 
 from pymc_geodesic.graph_inputs import graph_input
-from pymc_geodesic.kernel.interpreted import Evaluated, Interpreted, with_batch_axis
+from pymc_geodesic.kernel.evaluated import Evaluated
+from pymc_geodesic.kernel.interpreted import Interpreted, with_batch_axis
 from pymc_geodesic.kernel.representatives import Representatives
 from pymc_geodesic.manifolds import Point, Product
 from pymc_geodesic.potential import Potential
@@ -27,6 +28,7 @@ __all__ = [
     "energies_and_gradients",
     "geometry",
     "groups_of_rows",
+    "in_chunks",
     "terms_of_rows",
 ]
 
@@ -78,15 +80,29 @@ def energies_and_gradients(potential: Potential) -> Evaluated:
         for x, y, g in zip(position, points, gradient, strict=True)
     ]
     outputs = [potential.energy(position, rows), *gradient, *pulled_back]
-    return Evaluated([*potential.conditioned, *points, *rows], outputs)
+    conditioned = potential.conditioned
+    return Evaluated([*conditioned, *points, *rows], outputs, n_common=len(conditioned))
 
 
-def terms_of_rows(potential: Potential) -> Evaluated | None:
-    """Return the log likelihood of each row; None if it is no sum over rows."""
+def terms_of_rows(potential: Potential) -> Callable[..., np.ndarray] | None:
+    """Return the log likelihood of each row, by point and row; None if it is no sum over rows.
+
+    The function takes the values of other variables, points and rows.
+    """
     points, rows = _inputs(potential)
     terms = potential.of_each_row(potential.manifold.project(points), rows)
-    inputs = [*potential.conditioned, *points, *rows]
-    return None if terms is None else Evaluated(inputs, [terms])
+    if terms is None:
+        return None
+    fixed = potential.conditioned
+    evaluate = Evaluated([*fixed, *points, *rows], [terms], n_common=len(fixed))
+
+    def evaluated(
+        conditioned: Sequence[np.ndarray], points: Sequence[Sequence[np.ndarray]], rows: np.ndarray
+    ) -> np.ndarray:
+        found = evaluate(conditioned, ([*point, rows] for point in points))
+        return np.array([of_rows for [of_rows] in found])
+
+    return evaluated
 
 
 def groups_of_rows(potential: Potential) -> Interpreted:
@@ -177,27 +193,20 @@ def _dtype(potential: Potential) -> str:
     return potential.variables[0].position.dtype
 
 
-def averaged(
-    evaluate: Callable[[Sequence[np.ndarray]], list[Any]], rows: Sequence[np.ndarray], size: int
-) -> list[Any]:
-    """Return the mean of a function over chunks of rows, each weighed by its number of rows.
-
-    Rows of sources of different lengths have no common chunks, and are evaluated at once.
-
-    Parameters
-    ----------
-    evaluate : callable
-        Returns estimates by some rows of each source.
-    rows : sequence of ndarray
-        The rows of each source.
-    size : int
-        Number of rows in a chunk.
-    """
+def in_chunks(rows: Sequence[np.ndarray], size: int) -> list[list[np.ndarray]]:
+    """Cut the rows of every source into chunks; those of different lengths have no common ones."""
     n = len(rows[0]) if rows else 0
     if n <= size or any(len(x) != n for x in rows):
-        return evaluate(rows)
-    chunks = ([x[i : i + size] for x in rows] for i in range(0, n, size))
-    return added([len(some[0]) / n * x for x in evaluate(some)] for some in chunks)
+        return [list(rows)]
+    return [[x[i : i + size] for x in rows] for i in range(0, n, size)]
+
+
+def averaged(parts: Sequence[list[Any]], chunks: Sequence[Sequence[np.ndarray]]) -> list[Any]:
+    """Return the mean of estimates by chunks of rows, each weighed by its number of rows."""
+    if len(parts) == 1:
+        return parts[0]
+    pairs, n = zip(parts, chunks, strict=True), sum(len(rows[0]) for rows in chunks)
+    return added([len(rows[0]) / n * x for x in part] for part, rows in pairs)
 
 
 def added(parts: Iterable[list[Any]]) -> list[Any]:

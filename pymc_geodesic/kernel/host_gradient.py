@@ -5,21 +5,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import batched, islice
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from pymc_geodesic.kernel.evaluated import MOST_IN_TURN, Evaluated
 from pymc_geodesic.kernel.host_functions import (
     added,
     averaged,
     energies_and_gradients,
     geometry,
     groups_of_rows,
+    in_chunks,
     terms_of_rows,
 )
-from pymc_geodesic.kernel.interpreted import Evaluated, clock, seconds_of
+from pymc_geodesic.kernel.interpreted import clock, seconds_of
 from pymc_geodesic.kernel.reader import checked_batches, checked_blocks, possible_rows
 from pymc_geodesic.kernel.representatives import Representatives
 from pymc_geodesic.kernel.row_weights import RowWeights
@@ -37,15 +39,12 @@ SUBSAMPLE = 10_000
 FEW = 1_250
 FUNCTIONS = (
     *("_evaluate", "_evaluate_weighted", "to_points", "to_values", "carried", "project"),
-    *("random_point", "to_tangent", "geodesic", "representatives"),
+    *("random_point", "to_tangent", "geodesic", "representatives", "terms_of_rows"),
 )
 PARTITION_SUM, PARTITION_ROWS = "partition_sum", "partition_rows"
 
-type TermsOfRows = Callable[[Sequence[np.ndarray], np.ndarray], np.ndarray]
-"""``(point, rows) -> array``, one number for each row."""
-
-type Elsewhere = Callable[[str, Sequence[tuple[Any, ...]]], list[Any]]
-"""``(method, arguments of each call) -> results``."""
+type TermsOfRows = Callable[[Sequence[Sequence[np.ndarray]], np.ndarray], np.ndarray]
+"""``(points, rows) -> array``, one number for each point and row."""
 
 
 class Evaluation(NamedTuple):
@@ -83,7 +82,8 @@ class HostGradient:
     potential, manifold : Potential, Product
         What is evaluated, and where the points are.
     elsewhere : callable or None
-        What makes calls of :meth:`partition_sum` and :meth:`partition_rows` in other processes.
+        What makes calls of :meth:`partition_sum` and :meth:`partition_rows` in other processes,
+        ``(method, arguments of each call) -> results``.
     weights : RowWeights or None
         By what rows are drawn, and hence weighed: so many ``times`` as a batch of the model has.
     seconds_per_pass : float
@@ -106,11 +106,10 @@ class HostGradient:
         self.batch_sizes = [source.batch_size for source in potential.sources]
         self.conditioned: Sequence[np.ndarray] = ()
         self.weights, self.times = None, 1
-        streams = [source for source in potential.sources if isinstance(source, StreamSource)]
-        self._stream = streams[0] if streams else None
+        self._stream = next((x for x in potential.sources if isinstance(x, StreamSource)), None)
         self._sample: np.ndarray | None = None
         self._possible: set[int] = set()
-        self.elsewhere: Elsewhere | None = None
+        self.elsewhere: Callable[[str, Sequence[tuple[Any, ...]]], list[Any]] | None = None
         self.seconds_per_pass = np.nan
         self._last: tuple[list[np.ndarray], Evaluation] | None = None
         self.potential, self.manifold = potential, potential.manifold
@@ -161,11 +160,10 @@ class HostGradient:
     ) -> list[Evaluation]:
         """Evaluate at several points, each with its own rows, those of a pass or ``are_drawn``."""
         (fixed, evaluate), n = self.function(are_drawn=are_drawn), len(self.manifold.shapes)
-
-        def at(x: Sequence[np.ndarray], rows: Sequence[np.ndarray]) -> list[np.ndarray]:
-            return evaluate([*fixed, *x, *rows], interprets=self.interprets)
-
-        found = (averaged(partial(at, x), y, CHUNK) for x, y in zip(points, rows, strict=True))
+        cut = [in_chunks(some, CHUNK) for some in rows]
+        arguments = ([*x, *some] for x, chunks in zip(points, cut, strict=True) for some in chunks)
+        parts = iter(evaluate(fixed, arguments, interprets=self.interprets))
+        found = (averaged([*islice(parts, len(chunks))], chunks) for chunks in cut)
         return [Evaluation(float(energy), g[:n], g[n:]) for energy, *g in found]
 
     def function(self, *, are_drawn: bool = True) -> tuple[list[np.ndarray], Evaluated]:
@@ -190,10 +188,9 @@ class HostGradient:
             return self(point, [])
         given = [*point, *self.conditioned]
         if self._last is None or not all(map(np.array_equal, given, self._last[0])):
-            began, before = clock(), self._evaluate.seconds_of_making
+            began = clock() - self._evaluate.seconds_of_making
             found = self._whole(point)
-            took = clock() - began - (self._evaluate.seconds_of_making - before)
-            self.seconds_per_pass = seconds_of(took)
+            self.seconds_per_pass = seconds_of(clock() - self._evaluate.seconds_of_making - began)
             self._last = [np.array(x) for x in given], found
         return self._last[1]
 
@@ -202,8 +199,8 @@ class HostGradient:
             total = self._sum(point, self.chunks())
         else:
             # Added in the order of the partitions, so that it matters not who has summed them.
-            numbers = range(len(self._stream.partitions))
-            total = added(self.spread(PARTITION_SUM, [(i, point) for i in numbers]))
+            arguments = [(i, point) for i, _ in enumerate(self._stream.partitions)]
+            total = added(self.spread(PARTITION_SUM, arguments))
         n, energy, *gradients = total
         gradients = [np.asarray(array / n) for array in gradients]
         half = len(gradients) // 2
@@ -244,12 +241,15 @@ class HostGradient:
     def _sum(self, point: Sequence[np.ndarray], chunks: Iterable[list[np.ndarray]]) -> list[Any]:
         """Sum over chunks: their rows, and energy and gradients, of the whole data, times rows."""
 
-        def weighted(rows: list[np.ndarray]) -> list[Any]:
-            part = self.many([point], [rows], are_drawn=False)[0]
-            found: list[Any] = [1, part.energy, *part.gradient, *part.pulled_back]
-            return [len(rows[0]) * x for x in found]
+        def weighted() -> Iterator[list[Any]]:
+            # Rows of a stream are in memory, and not their numbers.
+            for some in batched(chunks, MOST_IN_TURN if self._stream is None else 1):
+                parts = self.many([point] * len(some), some, are_drawn=False)
+                for [rows, *_], x in zip(some, parts, strict=True):
+                    found: list[Any] = [1, x.energy, *x.gradient, *x.pulled_back]
+                    yield [len(rows) * part for part in found]
 
-        return added(map(weighted, chunks))
+        return added(weighted())
 
     def _required_stream(self) -> StreamSource:
         if self._stream is None:
@@ -269,11 +269,11 @@ class HostGradient:
             self._sample = np.concatenate([*islice(checked_batches(stream), wanted)])
         return self._sample
 
+    @cached_property
     def terms_of_rows(self) -> TermsOfRows | None:
         """Return the function of the log likelihood of each row, if there is one."""
-        if len(self.n_rows) != 1 or (terms := terms_of_rows(self.potential)) is None:
-            return None
-        return lambda point, rows: terms([*self.conditioned, *point, rows])[0]
+        terms = terms_of_rows(self.potential) if len(self.n_rows) == 1 else None
+        return None if terms is None else lambda points, rows: terms(self.conditioned, points, rows)
 
     def groups_of_rows(self) -> list[np.ndarray]:
         """Return the groups of all rows of one source, one array for each factor of effects."""

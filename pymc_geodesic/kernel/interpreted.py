@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Functions that the host evaluates: PyTensor interprets them by NumPy, or JAX compiles them.
+"""Functions that PyTensor interprets by NumPy.
 
 A compiler would take longer than all calls, and a process that has computed with JAX cannot be
 forked: what a step does before PyMC's workers begin is interpreted.
@@ -8,8 +8,7 @@ forked: what a step does before PyMC's workers begin is interpreted.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
-from functools import partial
+from collections.abc import Collection, Sequence
 from threading import Lock
 from time import perf_counter, process_time, thread_time
 from typing import Any
@@ -39,11 +38,9 @@ from pytensor.tensor.elemwise import Elemwise
 from pytensor.tensor.rewriting.elemwise import split_2f1grad_loop
 
 from pymc_geodesic.graph_inputs import graph_input
-from pymc_geodesic.kernel.jax.function import JAXFunction
-from pymc_geodesic.kernel.jax.resident import in_double_precision
 from pymc_geodesic.kernel.jax.written import forget_lines_of_constants
 
-__all__ = ["Evaluated", "Interpreted", "clock", "seconds_of", "with_batch_axis", "write_out"]
+__all__ = ["Interpreted", "clock", "seconds_of", "with_batch_axis", "write_out"]
 
 # NumPy's limit for the operands of a function.
 MOST_OPERANDS = 31
@@ -181,88 +178,6 @@ def without_loops(fgraph, node):
         # The two forms meet at log 2, where both lose the same precision.
         return [pt.switch(x < -0.6931, pt.log1p(-pt.exp(x)), pt.log(-pt.expm1(x)))]
     return None
-
-
-# Shapes of arguments for which a function is compiled, which takes half a second. Batches and
-# chunks of data in memory have five; files have an own number of rows each.
-MOST_SHAPES = 10
-
-
-class Evaluated:
-    """A function of arrays.
-
-    Parameters
-    ----------
-    inputs, outputs : sequence of TensorVariable
-        The graph.
-
-    Attributes
-    ----------
-    seconds_of_making : ndarray, shape (3,)
-        Time of the processor that first calls took, by the clocks of :func:`clock`.
-    """
-
-    def __init__(self, inputs: Sequence[TensorVariable], outputs: Sequence[TensorVariable]) -> None:
-        self.compiled = JAXFunction(inputs, outputs)
-        self.interpreted = Interpreted(inputs, outputs)
-        self.seconds_of_making, self._n_shapes = np.zeros(3), 0
-        self._dtypes = [x.dtype for x in inputs]
-
-    def __call__(
-        self, arguments: Sequence[np.ndarray], *, interprets: bool = False
-    ) -> list[np.ndarray]:
-        """Evaluate the outputs; JAX compiles anew for arguments of other shapes."""
-        # Entries of arrays are NumPy's scalars, for which JAX would compile anew. The host computes
-        # in double precision, whatever that of the model.
-        arguments = [*map(np.asarray, arguments, self._dtypes)]
-        is_new = not self.compiled.is_made_for(*arguments)
-        interprets = interprets or (is_new and self._n_shapes == MOST_SHAPES)
-        evaluate = self.interpreted if interprets else self.compiled
-        if not evaluate.is_made_for(*arguments):
-            began = clock()
-            evaluate(*arguments)
-            self._n_shapes += not interprets
-            self.seconds_of_making = self.seconds_of_making + clock() - began
-        return [*map(np.asarray, evaluate(*arguments))]
-
-    def along(
-        self, arguments: Sequence[np.ndarray], moves: Sequence[np.ndarray], *, n_before: int
-    ) -> list[np.ndarray]:
-        """Differentiate the outputs forward, along several moves of some arguments.
-
-        Parameters
-        ----------
-        arguments : sequence of ndarray
-            Where to differentiate.
-        moves : sequence of ndarray
-            For each argument that is moved its moves, stacked.
-        n_before : int
-            Number of the arguments before these.
-
-        Returns
-        -------
-        list of ndarray
-            For each output its changes, stacked.
-        """
-        given = [*moves, *map(np.asarray, arguments, self._dtypes)]
-        change = partial(_along, n_moved=len(moves), n_before=n_before)
-        with in_double_precision():
-            run = self.compiled.changed(change, given, how=("along", len(moves), n_before))
-            return [*map(np.asarray, run(*given, *self.compiled.data(run, given)))]
-
-
-def _along(function: Callable[..., Any], *, n_moved: int, n_before: int) -> Callable[..., Any]:
-    """Return the function of moves, arguments and data."""
-    import jax
-
-    def run(*values: Any) -> list[Any]:
-        moves, arguments = values[:n_moved], values[n_moved:]
-        before, after = arguments[:n_before], arguments[n_before + n_moved :]
-        moved = arguments[n_before : n_before + n_moved]
-        _, changes = jax.linearize(lambda *x: function(*before, *x, *after), *moved)
-        return list(jax.vmap(changes)(*moves))
-
-    return run
 
 
 def clock() -> np.ndarray:

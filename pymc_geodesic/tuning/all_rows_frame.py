@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import deepcopy
+from itertools import batched
 
 import numpy as np
 
@@ -33,11 +34,11 @@ from pymc_geodesic.stages import stage
 from pymc_geodesic.tuning.anchor import around, is_gaussian_around
 from pymc_geodesic.tuning.approximation import Approximation, approximate
 from pymc_geodesic.tuning.center import descend_whole, nearer_mode
-from pymc_geodesic.tuning.frame import Frame, averaged_frame
+from pymc_geodesic.tuning.frame import Frame, averaged_frame, dense_pays
 from pymc_geodesic.tuning.scales import Scales, first_scales
-from pymc_geodesic.tuning.secants import HALF_WIDTH, believed
+from pymc_geodesic.tuning.secants import HALF_WIDTH, with_curvature
 
-__all__ = ["sizes_of_rows", "weigh", "with_all_rows"]
+__all__ = ["FEW_PAIRS", "by_weight", "sizes_of_rows", "weigh", "with_all_rows"]
 
 
 # Rows are drawn by weight if it lowers the noise of a batch by more. With normal regressors the
@@ -53,6 +54,38 @@ FARTHEST = 2.0
 # Rounds in which the frame is measured with rows by weight, and the weights in the frame; or fewer,
 # if no variable moves by more scales.
 N_ROUNDS, AT_REST = 3, 1.0
+# Pairs of points: they determine the size of a row to a third, which costs a tenth of the gain.
+# Fewer tell the gain itself, which is an average over rows, and do where rows have groups.
+N_PAIRS, FEW_PAIRS = 8, 3
+
+
+@stage("Reading all rows")
+def by_weight(
+    gradient: HostGradient,
+    start: Sequence[np.ndarray],
+    *,
+    form: MassForm,
+    rng: np.random.Generator,
+) -> Frame | None:
+    """Fit an approximation with rows by their weight, if they gain from the start on.
+
+    Effects of groups that a uniform subsample has few rows of run off. For parameters see
+    :func:`with_all_rows`.
+    """
+    if form == "dense" or dense_pays(gradient, start):
+        return None
+    rng = deepcopy(rng)
+    begin = _at(gradient, start, rng)
+    weigh(gradient, start, mass=begin.mass, rng=rng, least=LEAST_GAIN, n_pairs=FEW_PAIRS)
+    found = None if gradient.weights is None else _improved(gradient, begin, rng, FEW_PAIRS)
+    if found is None or gradient.weights is None:
+        gradient.weights = None
+        return None
+    return averaged_frame(gradient, found, form, None, rng)
+
+
+def _at(gradient: HostGradient, start: Sequence[np.ndarray], rng) -> Approximation:
+    return Approximation(list(start), first_scales(gradient, start, rng=rng), 0)
 
 
 @stage("Reading all rows")
@@ -92,8 +125,7 @@ def with_all_rows(
         if is_gaussian_around(gradient, at_mode.point, at_mode.mass, rng=rng):
             return at_mode
     elif gradient.weights is not None:
-        # Effects of groups that a subsample lacks, or has few rows of, run off.
-        begin = Approximation(list(start), first_scales(gradient, start, rng=rng), 0)
+        begin = _at(gradient, start, rng)
     found = _improved(gradient, begin, rng)
     if found is None:
         gradient.weights = None
@@ -109,13 +141,14 @@ def weigh(
     mass: Mass,
     rng: np.random.Generator,
     least: float = 0.0,
+    n_pairs: int = N_PAIRS,
 ) -> None:
     """Draw rows by weight from now on, if the gain is the ``least`` that is asked for.
 
     Where the density is not finite around the point, nothing is known and rows are drawn as before.
     """
     before, gradient.weights = gradient.weights, None
-    sizes = sizes_of_rows(gradient, point, mass=mass, rng=rng)
+    sizes = sizes_of_rows(gradient, point, mass=mass, rng=rng, n_pairs=n_pairs)
     if sizes is None or not np.any(sizes > 0):
         gradient.weights = None if sizes is None else before
         return
@@ -138,7 +171,7 @@ def _gain_elsewhere(
     """Return what weights gain at a draw: where effects are multiples, other rows may matter."""
     noise = [rng.standard_normal(np.shape(x)).astype(x.dtype) for x in point]
     there = around(gradient, point, mass, noise)
-    sizes = sizes_of_rows(gradient, there, mass=mass, rng=rng, n_pairs=N_PAIRS_ELSEWHERE)
+    sizes = sizes_of_rows(gradient, there, mass=mass, rng=rng, n_pairs=FEW_PAIRS)
     return 1.0 if sizes is None else weights.gain(sizes)
 
 
@@ -157,21 +190,19 @@ def _is_far(gradient: HostGradient, frame: Frame) -> bool:
 
 
 def _improved(
-    gradient: HostGradient, begin: Approximation, rng: np.random.Generator
+    gradient: HostGradient, begin: Approximation, rng: np.random.Generator, n_pairs: int = N_PAIRS
 ) -> Approximation | None:
     """Improve an approximation by gradients of all rows, and weigh rows around it."""
     now = begin
     for _ in range(N_ROUNDS):
-        before = now
-        weigh(gradient, before.center, mass=before.mass, rng=rng, least=LEAST_GAIN)
-        found = approximate(gradient, before.center, mass=before.mass, is_near=True, rng=rng)
+        before, found = now, approximate(gradient, now.center, mass=now.mass, is_near=True, rng=rng)
         if found is None:
             return None
         now = found
+        weigh(gradient, now.center, mass=now.mass, rng=rng, least=LEAST_GAIN, n_pairs=n_pairs)
         moves = [a - b for a, b in zip(now.center, before.center, strict=True)]
         if Scales(gradient, begin.center).farthest(now.mass.whiten(moves)) < AT_REST:
             break
-    weigh(gradient, now.center, mass=now.mass, rng=rng, least=LEAST_GAIN)
     return now
 
 
@@ -193,37 +224,11 @@ def _at_mode(gradient: HostGradient, frame: Frame, rng: np.random.Generator) -> 
     point, mass = frame.point, frame.mass
     for _ in range(N_ROUNDS):
         rows = gradient.rows(rng, SUBSAMPLE)
-        mass = _with_curvature(gradient, point, mass, rows)
+        mass = with_curvature(gradient, point, mass, rows)
         point = descend_whole(gradient, point, mass).point
-        mass = _with_curvature(gradient, point, mass, rows)
+        mass = with_curvature(gradient, point, mass, rows)
         weigh(gradient, point, mass=mass, rng=rng, least=LEAST_GAIN)
     return Frame(point, mass, True)
-
-
-def _with_curvature(
-    gradient: HostGradient,
-    point: Sequence[np.ndarray],
-    mass: Mass,
-    rows: Sequence[np.ndarray],
-) -> Mass:
-    """Return the mass of the curvature, by secants in the frame of another mass."""
-    shapes = [np.shape(x) for x in point]
-    ends = []
-    for unit in np.eye(sum(map(np.size, point))):
-        moves = mass.rate(split(HALF_WIDTH * unit, shapes))
-        for sign in (1, -1):
-            pairs = zip(point, moves, strict=True)
-            ends.append([np.asarray(x + sign * move, x.dtype) for x, move in pairs])
-    found = gradient.many(ends, [rows] * len(ends))
-    forces = np.array([joined(mass.force(one.pulled_back)) for one in found], dtype=float)
-    columns = (forces[::2] - forces[1::2]) / (2 * HALF_WIDTH)
-    values, vectors = np.linalg.eigh(0.5 * (columns + columns.T))
-    return mass.refined((vectors / believed(values)) @ vectors.T)
-
-
-# Pairs of points: they determine the size of a row to a third, which costs a tenth of the gain.
-# Fewer tell the gain itself, which is an average over rows.
-N_PAIRS, N_PAIRS_ELSEWHERE = 8, 2
 
 
 def sizes_of_rows(
@@ -254,15 +259,13 @@ def sizes_of_rows(
     ndarray or None
         One number for each row; None if the log likelihood is no sum over rows.
     """
-    terms = gradient.terms_of_rows()
+    terms = gradient.terms_of_rows
     if terms is None or not _belong_to_rows(terms, gradient, point):
         return None
     points = [point]
     for _ in range(n_pairs):
-        signs = [rng.choice([-HALF_WIDTH, HALF_WIDTH], np.shape(x)) for x in point]
-        for sign in (1, -1):
-            moves = [np.asarray(sign * z, x.dtype) for z, x in zip(signs, point, strict=True)]
-            points.append(around(gradient, point, mass, moves))
+        signs = [rng.choice([-HALF_WIDTH, HALF_WIDTH], x.shape).astype(x.dtype) for x in point]
+        points += [around(gradient, point, mass, [s * z for z in signs]) for s in (1, -1)]
     with np.errstate(invalid="ignore"):
         parts = [_second_differences(terms, gradient, points, rows) for [rows] in gradient.chunks()]
     sizes = np.concatenate(parts)
@@ -276,9 +279,8 @@ def _second_differences(
     points: Sequence[Sequence[np.ndarray]],
     rows: np.ndarray,
 ) -> np.ndarray:
-    center, *ends = (terms(point, rows) for point in points)
-    pairs = zip(ends[::2], ends[1::2], strict=True)
-    squares = [(up + down - 2 * center) ** 2 for up, down in pairs]
+    center, *ends = terms(points, rows)
+    squares = [(up + down - 2 * center) ** 2 for up, down in batched(ends, 2)]
     # Each part of the rows is scaled to all of them.
     share = len(rows) / gradient.n_rows[0]
     return share * np.sqrt(np.mean(squares, axis=0)) / HALF_WIDTH**2
@@ -290,10 +292,6 @@ def _belong_to_rows(
     """Return whether each term is that of one row, whatever other rows there are."""
     # As many as are evaluated at once in any case, so that nothing more is compiled.
     [rows] = next(gradient.chunks())
-    others = np.append(rows[:-1], rows[0])
-    whole, turned, changed = (terms(point, x) for x in (rows, rows[::-1].copy(), others))
-    return (
-        whole.shape == rows.shape
-        and np.allclose(whole, turned[::-1], equal_nan=True)
-        and np.allclose(whole[:-1], changed[:-1], equal_nan=True)
-    )
+    [whole], [others] = terms([point], rows), terms([point], np.append(rows[-2::-1], rows[0]))
+    is_same = whole.shape == rows.shape and np.allclose(whole[-2::-1], others[:-1], equal_nan=True)
+    return bool(is_same)

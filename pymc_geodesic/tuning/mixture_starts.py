@@ -117,14 +117,14 @@ class MixtureStarts:
 
         def evaluate(point: Point) -> Evaluation:
             given = [*gradient.conditioned, *shares, *point, *self._rows]
-            energy, *g = self._bound(given, interprets=gradient.interprets)
+            energy, *g = self._bound.once(given, interprets=gradient.interprets)
             return Evaluation(float(energy), g[:n], g[n:])
 
         return descend(evaluate, near, project=gradient.project, most=MOST_EVALUATIONS).point
 
     def _at(self, point: Point) -> list[np.ndarray]:
         given = [*self._gradient.conditioned, *point, *self._rows]
-        return self._densities(given, interprets=self._gradient.interprets)
+        return self._densities.once(given, interprets=self._gradient.interprets)
 
     def _seen_by_components(
         self, center: Point, varied: Callable[[int], Point]

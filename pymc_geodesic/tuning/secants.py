@@ -24,10 +24,10 @@ from pymc_geodesic.mass.low_rank import LowRankMass
 
 __all__ = [
     "AveragedCurvature",
-    "believed",
     "dense_mass",
     "low_rank_mass",
     "n_directions",
+    "with_curvature",
     "without_directions",
 ]
 
@@ -108,7 +108,7 @@ def dense_mass(curvature: AveragedCurvature, mass: VariableMasses) -> JointMass:
     """Return the mass of the averaged Hessian, from measurements of all its columns."""
     columns = np.array([curvature(direction) for direction in np.eye(curvature.size)])
     values, vectors = np.linalg.eigh(0.5 * (columns + columns.T))
-    inner = (vectors * believed(values)) @ vectors.T
+    inner = (vectors * _believed(values)) @ vectors.T
     scales = _scales_of(mass)
     matrix = inner / np.outer(scales, scales)
     return JointMass(matrix, shapes=mass.shapes, dtype=mass.dtype)
@@ -124,7 +124,7 @@ def low_rank_mass(curvature: AveragedCurvature, mass: VariableMasses) -> LowRank
     rank = n_directions(int(curvature.is_flat.sum()))
     find = _all_directions if rank == curvature.is_flat.sum() else _extremes
     values, vectors = find(curvature, rank)
-    values = believed(values)
+    values = _believed(values)
     chosen = (values < SOFT) | (values > STIFF)
     return _with_directions(mass, vectors[:, chosen], values[chosen], rank)
 
@@ -176,9 +176,30 @@ def _with_directions(
     )
 
 
-def believed(values: np.ndarray) -> np.ndarray:
+def _believed(values: np.ndarray) -> np.ndarray:
     """Make curvatures positive: if the mean is negative, only draws reveal the width."""
     return np.clip(np.abs(values), SOFTEST, STIFFEST)
+
+
+def with_curvature(
+    gradient: HostGradient,
+    point: Sequence[np.ndarray],
+    mass: Mass,
+    rows: Sequence[np.ndarray],
+) -> Mass:
+    """Return the mass of the curvature, by secants in the frame of another mass."""
+    shapes = [np.shape(x) for x in point]
+    ends = []
+    for unit in np.eye(sum(map(np.size, point))):
+        moves = mass.rate(split(HALF_WIDTH * unit, shapes))
+        for sign in (1, -1):
+            pairs = zip(point, moves, strict=True)
+            ends.append([np.asarray(x + sign * move, x.dtype) for x, move in pairs])
+    found = gradient.many(ends, [rows] * len(ends))
+    forces = np.array([joined(mass.force(one.pulled_back)) for one in found], dtype=float)
+    columns = (forces[::2] - forces[1::2]) / (2 * HALF_WIDTH)
+    values, vectors = np.linalg.eigh(0.5 * (columns + columns.T))
+    return mass.refined((vectors / _believed(values)) @ vectors.T)
 
 
 def _scales_of(mass: VariableMasses) -> np.ndarray:

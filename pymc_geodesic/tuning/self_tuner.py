@@ -18,7 +18,7 @@ from pymc_geodesic.kernel.host_gradient import SUBSAMPLE, HostGradient
 from pymc_geodesic.mass.arrays import JointMass, Mass, MassForm, joined
 from pymc_geodesic.mass.low_rank import LowRankMass
 from pymc_geodesic.stages import stage
-from pymc_geodesic.tuning.all_rows_frame import weigh, with_all_rows
+from pymc_geodesic.tuning.all_rows_frame import FEW_PAIRS, by_weight, weigh, with_all_rows
 from pymc_geodesic.tuning.frame import Frame
 from pymc_geodesic.tuning.spacing import shrunk_covariance, shrunk_variances
 from pymc_geodesic.tuning.surroundings import Anchor, Center, Findings, InFrame, OnSimplex
@@ -117,9 +117,11 @@ class SelfTuner:
         :func:`~pymc_geodesic.tuning.starts.best_starts`.
         """
         self.gradient.weights, self.gradient.times = None, FIRST_TIMES
-        anchor = self._surroundings.anchor(start, rng, movable=movable)
-        if self._sees_all_rows:
-            anchor = self._with_all_rows(anchor, start, rng)
+        anchor = self._by_weight(start, rng) if self._sees_all_rows else None
+        if anchor is None:
+            anchor = self._surroundings.anchor(start, rng, movable=movable)
+            if self._sees_all_rows:
+                anchor = self._with_all_rows(anchor, start, rng)
         point, mass, rows = anchor.point, anchor.mass, anchor.rows
         center = self.center_at(point) if self.reduction is not None else None
         draw = partial(self._surroundings.near, mass=mass, curvature=anchor.curvature, rng=rng)
@@ -127,16 +129,21 @@ class SelfTuner:
         points = [x for x in points if np.isfinite(self.gradient(x, rows).energy)] or [point]
         return point, self._measure(points, mass, center, rows, rng, is_gaussian=anchor.is_gaussian)
 
+    def _by_weight(self, start: Sequence[np.ndarray], rng: np.random.Generator) -> Anchor | None:
+        frame = by_weight(self.gradient, start, form=self._form, rng=rng)
+        return None if frame is None else self._anchor_of(frame, rng)
+
     def _with_all_rows(
         self, anchor: Anchor, start: Sequence[np.ndarray], rng: np.random.Generator
     ) -> Anchor:
         """Improve an anchor by all rows, where a subsample has missed something."""
         before = Frame(list(anchor.point), anchor.mass, anchor.is_gaussian)
         frame = with_all_rows(self.gradient, before, start=start, form=self._form, rng=rng)
-        if frame is before:
-            return anchor
+        return anchor if frame is before else self._anchor_of(frame, rng)
+
+    def _anchor_of(self, frame: Frame, rng: np.random.Generator) -> Anchor:
         rows = self.gradient.rows(deepcopy(rng), SUBSAMPLE)
-        return anchor._replace(**frame._asdict(), rows=rows)
+        return Anchor(frame.point, frame.mass, rows, frame.is_gaussian)
 
     def center_at(self, point: list[np.ndarray]) -> Center:
         """Evaluate the whole data's gradient at a center.
@@ -206,7 +213,7 @@ class SelfTuner:
         if center is not None and not found.is_gaussian:
             mean = self._mean(draws)
             if center.weights is not None:
-                weigh(self.gradient, mean, mass=mass, rng=deepcopy(rng))
+                weigh(self.gradient, mean, mass=mass, rng=deepcopy(rng), n_pairs=FEW_PAIRS)
             center = self.center_at(mean)
         again = self._measure(points, mass, center, rows, rng, is_gaussian=found.is_gaussian)
         # Later batches may miss the rows that earlier ones met.

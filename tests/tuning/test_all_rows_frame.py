@@ -13,7 +13,7 @@ from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.kernel.row_weights import RowWeights
 from pymc_geodesic.mass.arrays import VariableMasses, joined
 from pymc_geodesic.potential import Potential
-from pymc_geodesic.tuning.all_rows_frame import sizes_of_rows, weigh, with_all_rows
+from pymc_geodesic.tuning.all_rows_frame import by_weight, sizes_of_rows, weigh, with_all_rows
 from pymc_geodesic.tuning.approximation import approximate
 from pymc_geodesic.tuning.frame import anchored_frame
 from pymc_geodesic.tuning.starts import best_starts
@@ -153,6 +153,33 @@ def test_starts_have_a_finite_energy_with_many_rows(money, seed):
     rng = np.random.default_rng(seed)
     found = best_starts(money, start, movable=[True, True], rng=rng)
     assert all(np.isfinite(money.whole(point).energy) for point in found)
+
+
+@pytest.mark.parametrize("are_even", [False, True])
+def test_groups_of_uneven_sizes_are_fitted_by_weight_from_the_start(are_even):
+    rng, n, n_groups = np.random.default_rng(8), 60_000, 150
+    shares = np.full(n_groups, 1 / n_groups) if are_even else rng.dirichlet(np.full(n_groups, 0.4))
+    group = rng.choice(n_groups, n, p=shares)
+    effects = rng.normal(-1.0, 0.7, n_groups)
+    y = (rng.random(n) < expit(effects[group])).astype("int32")
+    with pm.Model() as model:
+        gb, yb = pm.Minibatch(group, y, batch_size=500)
+        mu, sigma = pm.Normal("mu", 0.0, 1.5), pm.HalfNormal("sigma", 1.0)
+        a = pm.Normal("a", mu, sigma, shape=n_groups)
+        pm.Bernoulli("y", logit_p=a[gb], observed=yb, total_size=n)
+    gradient = host(model)
+    start = [np.asarray(model.initial_point()[x.name]) for x in model.value_vars]
+    found = by_weight(gradient, start, form="low_rank", rng=rng)
+    if are_even:
+        assert found is None
+        assert gradient.weights is None
+        return
+    assert gradient.weights is not None
+    n_rows = np.bincount(group, minlength=n_groups)
+    many = n_rows > 200
+    shares = np.bincount(group, y, n_groups)[many] / n_rows[many]
+    away = found.point[2][many] - np.log(shares / (1 - shares))
+    assert np.mean(away**2 * n_rows[many] * shares * (1 - shares)) < 1
 
 
 @pytest.mark.parametrize("is_from_end", [True, False])

@@ -95,6 +95,8 @@ class JAXFunction:
         If PyTensor cannot write an operation for JAX.
     """
 
+    how: Hashable = "alone"
+
     def __init__(self, inputs: Sequence[Variable], outputs: Sequence[Variable]) -> None:
         # Imported once for all workers. It starts no threads, unlike computing with JAX.
         load_jax()
@@ -118,9 +120,13 @@ class JAXFunction:
         with in_double_precision():
             if (run := self._by_shapes.get(shapes)) is None:
                 with stage("Compiling"):
-                    run = self.changed(_unchanged, arguments, how="alone")
+                    run = self.changed(self.form, arguments, how=self.how)
                 self._by_shapes[shapes] = run
             return run(*arguments, *self.data(run, arguments))
+
+    def form(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """Return what is called, from the function of inputs and data."""
+        return function
 
     def is_made_for(self, *arguments: Any) -> bool:
         """Return whether the function has been called with arguments of these shapes."""
@@ -220,10 +226,6 @@ class JAXFunction:
     def __getstate__(self) -> dict[str, Any]:
         """Leave out the compiled function: another process compiles its own."""
         return self.__dict__ | {"_ready": None, "_on_device": {}, "_by_shapes": {}}
-
-
-def _unchanged(function: Callable[..., Any]) -> Callable[..., Any]:
-    return function
 
 
 # By default JAX keeps what took at least a second; the several small kernels take less.
