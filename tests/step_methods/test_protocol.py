@@ -303,7 +303,7 @@ def called(step, step_sizes, noise, rows):
     calls, chain = step.sampler.calls, step.chain
     randomness = Randomness(noise, rows, np.zeros(len(step_sizes), bool))
     inputs = calls.inputs(chain, [], step_sizes=step_sizes, randomness=randomness)
-    [[outputs]] = calls.kernel_of(chain)([[inputs]], [chain.rng])
+    [[outputs]] = calls.kernel_of(chain)([[inputs]])
     return outputs
 
 
