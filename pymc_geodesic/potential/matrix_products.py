@@ -137,7 +137,7 @@ def _products_of(
     """Find products, through transposes and indices that choose vectors; None for other uses."""
     for node in clients.get(current, []):
         place = _indexed_axis(node, current)
-        [output] = node.outputs
+        output = node.outputs[0]
         if _is_dot(node.op):
             yield _of_dot(node, current, axes, chosen)
         elif place is not None:

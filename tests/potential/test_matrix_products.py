@@ -115,6 +115,7 @@ OTHERS = {
     "signs unknown": lambda: written(lambda z, chol, tau: z @ (chol - pt.eye(3)).T),
     "entries chosen": lambda: written(lambda z, chol, tau: z[:, np.array([2, 0, 1])] @ chol.T),
     "two matrices": lambda: written(lambda z, chol, tau: z @ chol.T + z @ (2 * chol).T),
+    "factors of it": lambda: written(lambda z, chol, tau: pt.linalg.qr(z)[0]),
     "its own square": lambda: written(lambda z, chol, tau: (z @ z.T)[:, :3]),
 }
 
