@@ -33,6 +33,7 @@ from pytensor.tensor.subtensor import IncSubtensor, indices_from_subtensor
 from pytensor.tensor.type import discrete_dtypes
 
 from pymc_geodesic.kernel.jax.bessel import register_bessel_with_jax
+from pymc_geodesic.kernel.jax.lengths import register_lengths_with_jax
 from pymc_geodesic.kernel.jax.scalar_loops import register_loops_with_jax
 from pymc_geodesic.potential.stacking import Stacking
 
@@ -217,6 +218,7 @@ def rewritten(inputs: Sequence[Variable], outputs: Sequence[Variable]) -> Functi
     register_barrier_with_jax()
     register_constants_with_jax()
     register_sums_with_jax()
+    register_lengths_with_jax()
     register_loops_with_jax()
     register_bessel_with_jax()
     forget_lines_of_constants(outputs)
