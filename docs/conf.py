@@ -66,7 +66,7 @@ nitpick_ignore_regex = [
     ),
     (r"py:class", r"(.*\.)?(NewRowsArgument|StepOptions|Variables|Variance)"),
     # Types of fields that no one else reads.
-    (r"py:class", r".*\.(Change|Compiled|Coordinate|Evaluated|TermsOfRows)"),
+    (r"py:class", r".*\.(Change|Compiled|Evaluated|TermsOfRows)|(Matrix|Scaled)Coordinate"),
     (r"py:class", r".*\.(Evaluation|FrameFactor|LocalState|Mode|Moves|News|Scaling)"),
 ]
 
