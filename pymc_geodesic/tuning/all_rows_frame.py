@@ -180,7 +180,7 @@ def _smallest_groups(gradient: HostGradient) -> np.ndarray | None:
     [n] = gradient.n_rows
     # Indices of another length, or from the end, tell no group of each row.
     found = [x for x in gradient.groups_of_rows() if x.shape == (n,) and np.min(x) >= 0]
-    several = [x for x in found if 2 * (np.max(x) + 1) <= n]
+    several = [x for x in found if 2 * (int(np.max(x)) + 1) <= n]
     return max(several, key=np.max).astype("int32") if several else None
 
 

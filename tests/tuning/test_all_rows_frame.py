@@ -202,3 +202,24 @@ def test_rows_are_drawn_by_weight_where_an_index_tells_no_group(is_from_end):
     )
     weigh(gradient, [np.zeros(2), np.zeros(())], mass=mass, rng=rng)
     assert gradient.weights is not None
+
+
+def test_codes_of_pandas_that_fill_their_type_are_groups():
+    rng, n = np.random.default_rng(4), 20_000
+    group = rng.integers(0, 100, n).astype("int8")
+    x = np.exp(rng.normal(0.0, 2.0, n))
+    y = 0.2 * x + rng.standard_normal(n)
+    with pm.Model() as model:
+        gb, xb, yb = pm.Minibatch(group, x, y, batch_size=100)
+        effect, slope = pm.Normal("effect", shape=100), pm.Normal("slope")
+        pm.Normal("y", effect[gb] + slope * xb, 1.0, observed=yb, total_size=n)
+    gradient = host(model)
+    mass = VariableMasses(
+        [np.full(100, 0.07), np.array(1e-3)],
+        dense=[False] * 2,
+        shapes=[(100,), ()],
+        dtype="float64",
+    )
+    # Warnings are errors.
+    weigh(gradient, [np.zeros(100), np.zeros(())], mass=mass, rng=rng)
+    assert gradient.weights is not None
