@@ -71,7 +71,17 @@ def clients_of(outputs: Sequence[TensorVariable]) -> dict[Variable, list[Apply]]
 
 
 def use_of(rv: TensorVariable, clients: Clients) -> Use:
-    """Return the use of a variable: names and indices are looked through."""
+    """Return what a variable is multiplied by and then added to.
+
+    Names of deterministics and indices are looked through, as long as nothing else uses it.
+
+    Parameters
+    ----------
+    rv : TensorVariable, any shape
+        The variable.
+    clients : mapping of Variable to sequence of Apply
+        What :func:`clients_of` returns for the model.
+    """
     use, current = Use([], [], False, None), rv
     while len(nodes := clients.get(current, [])) == 1:
         [node] = nodes
@@ -107,7 +117,22 @@ def _may_have_shape_of(x: TensorVariable, rv: TensorVariable) -> bool:
 
 
 def means_of(rv: TensorVariable, use: Use, model: Model) -> list[TensorVariable]:
-    """Return what a vector's entries are added to, as far as it differs from entry to entry."""
+    """Return what a vector's entries are added to, as far as it differs from entry to entry.
+
+    Parameters
+    ----------
+    rv : TensorVariable, shape (n,) or any other
+        The variable. Of one that is no vector nothing is returned.
+    use : Use
+        Its use, by :func:`use_of`.
+    model : pymc.Model
+        The model, whose random variables stay the same in the graphs.
+
+    Returns
+    -------
+    list of TensorVariable, shape (n,)
+        In a model of batches, read from the columns of all rows.
+    """
     if rv.ndim != 1 or (use.is_chosen and use.chosen is None):
         return []
     graphs = [_of_entries(x, rv, use.chosen, model) for x in use.addends]

@@ -114,6 +114,7 @@ class _Product(NamedTuple):
 
     @property
     def matrix(self) -> TensorVariable:
+        """The matrix that stands to the left of the vectors."""
         # Rows times a matrix are columns of its transpose times them.
         return self.factor.T if self.is_right else self.factor
 
