@@ -178,7 +178,7 @@ LENGTHS = (1, 2, 5, 10, 20, 50)
 # Bytes of a call that are copied in negligible time: inputs are filled up to full length. Most
 # draws have at most ten transitions. For these more bytes are worth it, since every call
 # evaluates the energy once.
-MOST_BYTES, MOST_BYTES_OF_SHORT, SHORT = 2**16, 2**18, 10
+MOST_BYTES, MOST_BYTES_OF_SHORT, SHORT = 2**16, 2**21, 10
 
 
 def padded_length(arrays: Sequence[np.ndarray]) -> int:

@@ -35,6 +35,7 @@ from pymc_geodesic.tuning.anchor import around, is_gaussian_around
 from pymc_geodesic.tuning.approximation import Approximation, approximate
 from pymc_geodesic.tuning.center import descend_whole, nearer_mode
 from pymc_geodesic.tuning.frame import Frame, averaged_frame, dense_pays
+from pymc_geodesic.tuning.levels import smallest_groups
 from pymc_geodesic.tuning.scales import Scales, first_scales
 from pymc_geodesic.tuning.secants import HALF_WIDTH, with_curvature
 
@@ -78,7 +79,7 @@ def by_weight(
     begin = _at(gradient, start, rng)
     weigh(gradient, start, mass=begin.mass, rng=rng, least=LEAST_GAIN, n_pairs=FEW_PAIRS)
     found = None if gradient.weights is None else _improved(gradient, begin, rng, FEW_PAIRS)
-    if found is None or gradient.weights is None:
+    if found is None:
         gradient.weights = None
         return None
     return averaged_frame(gradient, found, form, None, rng)
@@ -152,7 +153,7 @@ def weigh(
     if sizes is None or not np.any(sizes > 0):
         gradient.weights = None if sizes is None else before
         return
-    groups = _smallest_groups(gradient)
+    groups = smallest_groups(gradient)
     if groups is not None:
         # A scale that is far too small would make the rows of an effect rare, and rows that are
         # rare tell no scale.
@@ -173,15 +174,6 @@ def _gain_elsewhere(
     there = around(gradient, point, mass, noise)
     sizes = sizes_of_rows(gradient, there, mass=mass, rng=rng, n_pairs=FEW_PAIRS)
     return 1.0 if sizes is None else weights.gain(sizes)
-
-
-def _smallest_groups(gradient: HostGradient) -> np.ndarray | None:
-    """Return the groups of rows of the factor with the most levels that have rows in common."""
-    [n] = gradient.n_rows
-    # Indices of another length, or from the end, tell no group of each row.
-    found = [x for x in gradient.groups_of_rows() if x.shape == (n,) and np.min(x) >= 0]
-    several = [x for x in found if 2 * (int(np.max(x)) + 1) <= n]
-    return max(several, key=np.max).astype("int32") if several else None
 
 
 def _is_far(gradient: HostGradient, frame: Frame) -> bool:

@@ -28,9 +28,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pymc_geodesic.kernel.host_gradient import FEW, HostGradient
+from pymc_geodesic.kernel.host_gradient import CHUNK, FEW, HostGradient
 from pymc_geodesic.mass.arrays import VariableMasses, joined, split
 from pymc_geodesic.stages import stage
+from pymc_geodesic.tuning.levels import rows_for_levels
 from pymc_geodesic.tuning.scales import Scales, first_scales
 
 __all__ = ["N_ROWS", "Approximation", "approximate"]
@@ -143,13 +144,11 @@ class _Round:
             return energy, slope
 
         options = {"maxfun": MOST_EVALUATIONS, "maxiter": MOST_EVALUATIONS, "gtol": 1e-2}
-        zero = np.zeros_like(center)
         # Corrected energies of few rows may have no minimum.
         far = reach * np.maximum(np.minimum(MOST_SCALES, FAR / scales), FEW_SCALES)
         bounds = [(-most, most) for most in far] if self._is_anchored else None
-        found = minimize(
-            objective, zero, jac=True, method="L-BFGS-B", bounds=bounds, options=options
-        )
+        method = {"method": "L-BFGS-B", "bounds": bounds, "options": options}
+        found = minimize(objective, np.zeros_like(center), jac=True, **method)
         return center + scales * found.x
 
 
@@ -245,9 +244,8 @@ def _averaged(
     # Of angles about pi, one center may be on either side.
     near = gradient.representatives.nearest(centers, last)
     center = joined([x.mean(axis=0, dtype=float) for x in near])
-    center = _projected(gradient, center, shapes, dtype)
-    scales = np.exp(np.mean([log_scales for _, log_scales in rounds], axis=0))
-    return [part.astype(dtype) for part in split(center, shapes)], scales
+    center = _projected(gradient, center, shapes, dtype).astype(dtype)
+    return split(center, shapes), np.exp(np.mean([logs for _, logs in rounds], axis=0))
 
 
 def _from_first_scales(
@@ -263,11 +261,13 @@ def _from_first_scales(
 
 def _parts(gradient: HostGradient, rng: np.random.Generator) -> list[list[np.ndarray]]:
     """Divide rows of every source among the pairs; each gets all rows if there are fewer."""
+    if (n_rows := rows_for_levels(gradient, N_ROWS)) > N_ROWS:
+        # In chunks, so that nothing more is compiled.
+        size = CHUNK * -(-n_rows // (N_PAIRS * CHUNK))
+        return [gradient.rows(rng, size) for _ in range(N_PAIRS)]
     rows = [rng.permutation(row) for row in gradient.rows(rng, N_ROWS)]
-    parts = [
-        np.array_split(row, N_PAIRS) if len(row) >= N_PAIRS else [row] * N_PAIRS for row in rows
-    ]
-    return [[part[i] for part in parts] for i in range(N_PAIRS)]
+    cut = [np.array_split(x, N_PAIRS) if len(x) >= N_PAIRS else [x] * N_PAIRS for x in rows]
+    return [[parts[i] for parts in cut] for i in range(N_PAIRS)]
 
 
 def _narrowed(
@@ -283,8 +283,7 @@ def _narrowed(
 
 
 def _projected(gradient: HostGradient, center: np.ndarray, shapes, dtype: str) -> np.ndarray:
-    point = [part.astype(dtype) for part in split(center, shapes)]
-    return joined(gradient.project(*point)).astype(float)
+    return joined(gradient.project(*split(center.astype(dtype), shapes))).astype(float)
 
 
 def _factor(curvature: np.ndarray) -> np.ndarray:

@@ -19,7 +19,12 @@ from pymc_geodesic.tuning.center import Mode, find_center, nearer_mode
 from pymc_geodesic.tuning.curvature import curvature_mass
 from pymc_geodesic.tuning.long_search import evidence_bounds, lowest_mode
 from pymc_geodesic.tuning.scales import first_scales
-from pymc_geodesic.tuning.secants import AveragedCurvature, dense_mass, low_rank_mass
+from pymc_geodesic.tuning.secants import (
+    AveragedCurvature,
+    dense_mass,
+    low_rank_mass,
+    with_curvature_of_entries,
+)
 
 __all__ = ["Frame", "anchored_frame", "averaged_frame", "dense_pays", "entries_of_row", "frame_at"]
 
@@ -190,6 +195,8 @@ def averaged_frame(
         return Frame(center, fixed, False)
     if form == "diagonal":
         return Frame(center, mass, False)
+    if form == "low_rank":
+        mass = with_curvature_of_entries(gradient, center, mass, rng)
     curvature = AveragedCurvature(gradient, center, mass=mass, rng=rng)
     return Frame(center, (dense_mass if form == "dense" else low_rank_mass)(curvature, mass), False)
 

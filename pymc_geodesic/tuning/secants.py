@@ -15,12 +15,15 @@ each at its own rows. It costs two gradients per point, and no second derivative
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 
 import numpy as np
 
 from pymc_geodesic.kernel.host_gradient import SUBSAMPLE, HostGradient
 from pymc_geodesic.mass.arrays import JointMass, Mass, VariableMasses, joined, split
 from pymc_geodesic.mass.low_rank import LowRankMass
+from pymc_geodesic.tuning.levels import MANY_ROWS, rows_for_levels
+from pymc_geodesic.tuning.scales import Scales
 
 __all__ = [
     "AveragedCurvature",
@@ -42,6 +45,12 @@ MOST_PRODUCTS, KRYLOV, PRECISION = 120, 36, 0.02
 # Curvatures in the frame beyond which a direction is kept, and bounds of plausible curvatures.
 SOFT, STIFF = 0.7, 1.5
 SOFTEST, STIFFEST = 1e-4, 1e4
+# Along a soft direction the curvature may be another within its width, that of the effects' scale
+# above all: the width at which it is the same is found by so many measurements. A direction is bent
+# if they differ by more than this factor.
+N_WIDTHS, BENT = 4, 1.5
+# Relative standard error of the curvature of an entry up to which it is believed.
+KNOWN = 0.2
 # Seed of the initial vector of the search.
 FIRST_VECTOR = 0
 
@@ -74,9 +83,16 @@ class AveragedCurvature:
         self._center = list(center)
         self.size = sum(int(np.prod(shape)) for shape in self._shapes)
         self._noise = [HALF_WIDTH * rng.standard_normal(self.size) for _ in range(N_POINTS)]
-        self._rows = [gradient.rows(rng, SUBSAMPLE) for _ in range(N_POINTS)]
+        n_rows = rows_for_levels(gradient, SUBSAMPLE)
+        self._rows = [gradient.rows(rng, n_rows) for _ in range(N_POINTS)]
         factors = zip(gradient.manifold.factors, self._shapes, strict=True)
         self.is_flat = joined([np.full(shape, factor.is_flat) for factor, shape in factors])
+
+    def in_frame(self, mass: Mass) -> AveragedCurvature:
+        """Return the same curvature in the frame of another mass."""
+        other = copy(self)
+        other._mass = mass
+        return other
 
     def __call__(self, vector: np.ndarray) -> np.ndarray:
         """Return the product with a vector."""
@@ -126,7 +142,18 @@ def low_rank_mass(curvature: AveragedCurvature, mass: VariableMasses) -> LowRank
     values, vectors = find(curvature, rank)
     values = _believed(values)
     chosen = (values < SOFT) | (values > STIFF)
-    return _with_directions(mass, vectors[:, chosen], values[chosen], rank)
+    values, vectors = values[chosen], vectors[:, chosen]
+    is_open = values < 1
+    for _ in range(N_WIDTHS):
+        if not is_open.any():
+            break
+        wide = curvature.in_frame(_with_directions(mass, vectors, values, rank))
+        ratios = np.array(
+            [v @ wide(v) if x else 1 for v, x in zip(vectors.T, is_open, strict=True)]
+        )
+        values = values * np.clip(ratios, 1.0, 1 / np.minimum(values, 1)) ** 0.5
+        is_open = ratios > BENT
+    return _with_directions(mass, vectors, values, rank)
 
 
 def _all_directions(curvature: AveragedCurvature, rank: int) -> tuple[np.ndarray, np.ndarray]:
@@ -200,6 +227,52 @@ def with_curvature(
     columns = (forces[::2] - forces[1::2]) / (2 * HALF_WIDTH)
     values, vectors = np.linalg.eigh(0.5 * (columns + columns.T))
     return mass.refined((vectors / _believed(values)) @ vectors.T)
+
+
+def with_curvature_of_entries(
+    gradient: HostGradient,
+    center: Sequence[np.ndarray],
+    mass: VariableMasses,
+    rng: np.random.Generator,
+) -> VariableMasses:
+    r"""Return the mass of the curvature of single entries, where it is known.
+
+    A row concerns one effect of a factor. Secants along random signs z of the entries of one
+    variable hence give the curvature of each effect, in units of its scale s,
+
+    .. math::
+
+        h_i = s_i z_i [g_i(x + s z / 2) - g_i(x - s z / 2)].
+
+    If rows concern several entries, as in regressions, measurements with other signs differ, and
+    scales stay as they are.
+    """
+    scales = split(_scales_of(mass), mass.shapes)
+    n_rows = rows_for_levels(gradient, SUBSAMPLE, of_each=MANY_ROWS)
+    found = []
+    for _ in range(N_POINTS):
+        rows = gradient.rows(rng, n_rows)
+        noise = mass.rate([HALF_WIDTH * rng.standard_normal(shape) for shape in mass.shapes])
+        point = [x + move for x, move in zip(center, noise, strict=True)]
+        steps = [HALF_WIDTH * scale * rng.choice([-1, 1], scale.shape) for scale in scales]
+        ends = [_moved_in(point, i, move) for i, x in enumerate(steps) for move in (x, -x)]
+        slopes = [one.pulled_back for one in gradient.many(ends, [rows] * len(ends))]
+        pairs = zip(slopes[::2], slopes[1::2], steps, strict=True)
+        changes = [x * (up[i] - down[i]) for i, (up, down, x) in enumerate(pairs)]
+        found.append(joined(changes) / (2 * HALF_WIDTH**2))
+    curvature = np.mean(found, axis=0)
+    error = np.std(found, axis=0, ddof=1) / np.sqrt(N_POINTS)
+    flat = [
+        np.full(x.shape, f.is_flat) for f, x in zip(gradient.manifold.factors, scales, strict=True)
+    ]
+    is_known = joined(flat) & (error < KNOWN * curvature)
+    factors = np.where(is_known, curvature, 1.0) ** -0.5
+    return Scales(gradient, center).mass(joined(scales) * factors, mass.dtype)
+
+
+def _moved_in(point: Sequence[np.ndarray], number: int, move: np.ndarray) -> list[np.ndarray]:
+    """Return a point with one of its arrays moved."""
+    return [x + move if i == number else x for i, x in enumerate(point)]
 
 
 def _scales_of(mass: VariableMasses) -> np.ndarray:

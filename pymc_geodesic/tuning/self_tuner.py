@@ -20,6 +20,7 @@ from pymc_geodesic.mass.low_rank import LowRankMass
 from pymc_geodesic.stages import stage
 from pymc_geodesic.tuning.all_rows_frame import FEW_PAIRS, by_weight, weigh, with_all_rows
 from pymc_geodesic.tuning.frame import Frame
+from pymc_geodesic.tuning.levels import rows_for_levels
 from pymc_geodesic.tuning.spacing import shrunk_covariance, shrunk_variances
 from pymc_geodesic.tuning.surroundings import Anchor, Center, Findings, InFrame, OnSimplex
 from pymc_geodesic.tuning.unbalanced import with_unbalanced
@@ -142,7 +143,7 @@ class SelfTuner:
         return anchor if frame is before else self._anchor_of(frame, rng)
 
     def _anchor_of(self, frame: Frame, rng: np.random.Generator) -> Anchor:
-        rows = self.gradient.rows(deepcopy(rng), SUBSAMPLE)
+        rows = self.gradient.rows(deepcopy(rng), rows_for_levels(self.gradient, SUBSAMPLE))
         return Anchor(frame.point, frame.mass, rows, frame.is_gaussian)
 
     def center_at(self, point: list[np.ndarray]) -> Center:
@@ -207,7 +208,7 @@ class SelfTuner:
         if self.fixed_mass is None and 2 * len(near) >= len(draws):
             mass = self._refined(mass, near)
         draws = near or draws
-        rows = self.gradient.rows(rng, SUBSAMPLE)
+        rows = self.gradient.rows(rng, rows_for_levels(self.gradient, SUBSAMPLE))
         chosen = rng.choice(len(draws), min(self.n_points, len(draws)), replace=False)
         points, center = [draws[i] for i in chosen], found.center
         if center is not None and not found.is_gaussian:

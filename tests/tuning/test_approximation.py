@@ -210,7 +210,8 @@ def test_a_start_without_a_finite_energy_is_refused():
 @pytest.mark.parametrize("n_rows", [1, 4, 5, 16, 33])
 def test_data_with_fewer_rows_than_pairs(n_rows):
     rng = np.random.default_rng(1)
-    rows = SimpleNamespace(rows=lambda rng, size: [np.arange(n_rows), np.arange(20)])
+    drawn = [np.arange(n_rows), np.arange(20)]
+    rows = SimpleNamespace(rows=lambda rng, size: drawn, is_stream=False, n_rows=[n_rows, 20])
     first, second = zip(*_parts(rows, rng), strict=True)
     assert all(len(part) >= 1 for part in first)
     found = [np.sort(part) for part in first] if n_rows < N_PAIRS else [np.concatenate(first)]

@@ -1,0 +1,41 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""The groups of rows, and how many rows tell something of each of their effects."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pymc_geodesic.kernel.host_gradient import HostGradient
+
+__all__ = ["MANY_ROWS", "rows_for_levels", "smallest_groups"]
+
+# Rows of an effect, on average, that tell its curvature to a quarter, and to an eighth.
+FEW_ROWS, MANY_ROWS = 16, 64
+
+
+def smallest_groups(gradient: HostGradient) -> np.ndarray | None:
+    """Return the groups of rows of the factor with the most levels that have rows in common."""
+    [n] = gradient.n_rows
+    # Indices of another length, or from the end, tell no group of each row.
+    found = [x for x in gradient.groups_of_rows() if x.shape == (n,) and np.min(x) >= 0]
+    several = [x for x in found if 2 * (int(np.max(x)) + 1) <= n]
+    return max(several, key=np.max).astype("int32") if several else None
+
+
+def rows_for_levels(gradient: HostGradient, least: int, *, of_each: int = FEW_ROWS) -> int:
+    """Return how many rows tell the curvature: ``least``, or more where few concern an effect.
+
+    Parameters
+    ----------
+    gradient : HostGradient
+        Gradients of the model.
+    least : int
+        Rows that do without groups.
+    of_each : int
+        Rows of an effect, on average, of the factor with the most levels.
+    """
+    if gradient.is_stream or len(gradient.n_rows) != 1:
+        return least
+    groups = smallest_groups(gradient)
+    return least if groups is None else max(least, of_each * (int(np.max(groups)) + 1))
