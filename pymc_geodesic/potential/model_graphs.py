@@ -12,8 +12,9 @@ from contextlib import contextmanager
 import numpy as np
 
 from pymc.model import Model
-from pymc.model.fgraph import fgraph_from_model, model_from_fgraph
+from pymc.model.fgraph import ModelDeterministic, fgraph_from_model, model_from_fgraph
 from pymc.util import treedict
+from pytensor.compile import view_op
 from pytensor.compile.builders import OpFromGraph, SymbolicOp
 from pytensor.compile.sharedvalue import SharedVariable
 from pytensor.graph.basic import Apply, Variable
@@ -147,11 +148,26 @@ def model_of_graph(graph: FunctionGraph, *, like: FunctionGraph, source: Model) 
         The model that was rebuilt, whose initial values are taken for the variables that are left.
     """
     graph._coords, graph._dim_lengths = like._coords, like._dim_lengths
+    _keep_second_names(graph)
     model = model_from_fgraph(graph, mutate_fgraph=True)
     kept = source.rvs_to_initial_values
     there = [rv for rv in kept if rv.name in model.named_vars]
     model.rvs_to_initial_values = _InitialValues({model[rv.name]: kept[rv] for rv in there})
     return model
+
+
+def _keep_second_names(graph: FunctionGraph) -> None:
+    """Have deterministics that are others with a second name be variables of their own.
+
+    PyMC would give both names to one variable, and refuse it when it is converted again.
+    """
+    seen = set()
+    for node in graph.toposort():
+        if isinstance(node.op, ModelDeterministic):
+            [x] = node.inputs
+            if x in seen:
+                graph.change_node_input(node, 0, view_op(x))
+            seen.update([x, *node.outputs])
 
 
 @contextmanager

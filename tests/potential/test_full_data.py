@@ -113,6 +113,19 @@ def test_predictions_have_all_rows(build):
         )
 
 
+def test_second_names_of_deterministics_are_kept():
+    with pm.Model() as model:
+        mean = pm.Normal("mean")
+        twice = pm.Deterministic("twice", 2 * mean)
+        pm.Deterministic("again", pm.Deterministic("also", twice))
+        pm.Normal("y", twice, observed=pm.Minibatch(Y, batch_size=20), total_size=N)
+    full = pmg.full_data(pmg.full_data(model))
+    names = ["twice", "also", "again"]
+    assert {x.name for x in full.deterministics} == {*names}
+    mean, *others = pm.draw([full[x] for x in ("mean", *names)])
+    assert others == [2 * mean] * 3
+
+
 def test_everything_but_the_batches_is_kept():
     model = several_batches(minibatch=True)
     before = dict(model.rvs_to_initial_values)
