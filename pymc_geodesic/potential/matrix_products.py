@@ -50,14 +50,16 @@ class MatrixProduct(NamedTuple):
         The vectors' axis.
     deviation : ndarray
         Prior standard deviation of the variable, which broadcasts to it.
-    n_scales : float
-        Number of scales that its entries share: the length of the vectors.
     """
 
     matrix: TensorVariable
     axis: int
     deviation: np.ndarray
-    n_scales: float
+
+    @property
+    def shares_scales(self) -> bool:
+        """Whether its entries share scales: all vectors have the same."""
+        return True
 
     @property
     def log_scale(self) -> TensorVariable:
@@ -101,7 +103,7 @@ def matrix_products(model: Model, values: Sequence[TensorVariable]) -> dict[str,
         length = _length(graph, model)
         if 1 < length <= LONGEST:
             deviation = np.asarray(known_parameters(rv)[1], float)
-            found[rv.name] = MatrixProduct(graph, product.axis, deviation, length)
+            found[rv.name] = MatrixProduct(graph, product.axis, deviation)
     return found
 
 

@@ -77,9 +77,9 @@ class ScaledProduct(NamedTuple):
     mean: TensorVariable | None = None
 
     @property
-    def n_scales(self) -> float:
-        """Number of scales that its entries share, infinite if they share none."""
-        return 1 if all(self.log_scale.type.broadcastable) else np.inf
+    def shares_scales(self) -> bool:
+        """Whether its entries share a scale."""
+        return all(self.log_scale.type.broadcastable)
 
     def coordinate(self, exponent: TensorVariable) -> ScaledCoordinate:
         """Return the coordinate with given exponents of the scale of each entry."""

@@ -8,8 +8,6 @@ chains, in any process, and those that are resumed then move in the same coordin
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from pymc.model import Model
@@ -69,10 +67,6 @@ def in_tangent_coordinates(problem: Problem, model: Model) -> tuple[Problem, Hos
         )
     problem = problem.with_tangent_masses({names[i]: mass for i, (mass, _) in found.items()})
     return problem, HostGradient(problem.potential, interprets=gradient.interprets)
-
-
-# A scale that so many entries share is known within a tenth, by 1 / sqrt(2 n).
-MANY = 50
 
 
 def in_suitable_coordinates(
@@ -137,9 +131,9 @@ def _in_centered_coordinates(
         Gradients of the problem on the host.
     can_balance : bool
         Whether halves of batches can balance noise that changes from place to place. In centred
-        coordinates it does with every scale that is not well known, and only products with scales
-        that many entries share are moved without it: a friction for every entry made others
-        too narrow by a third.
+        coordinates it does where scales differ from entry to entry, as those of features of a
+        Gaussian process, and only products whose entries share a scale are moved without it: a
+        friction for every entry made others too narrow by a third.
     moves_effects : bool
         Whether centred effects may be moved.
 
@@ -176,13 +170,11 @@ def _products(
     """Return how far products with a scale are centred, and whether noise may then be uneven."""
     potential = problem.potential
     values = [variable.value for variable in potential.variables]
-    sizes = {variable.name: math.prod(variable.shape) for variable in potential.variables}
     found_products = scaled_products(model, values) | matrix_products(model, values)
-    known = {name for name, x in found_products.items() if sizes[name] >= MANY * x.n_scales}
-    products = {name: x for name, x in found_products.items() if can_balance or name in known}
+    products = {name: x for name, x in found_products.items() if can_balance or x.shares_scales}
     if not products:
         return {}, False
-    names = list(sizes)
+    names = [variable.name for variable in potential.variables]
     # Thousands of gradients, for which an interpreter takes longer than workers of PyMC that begin
     # anew because JAX has computed before them.
     gradient.interprets = False
@@ -194,7 +186,7 @@ def _products(
         rng=np.random.default_rng(SEED),
     )
     exponents = {names[i]: a for i, a in found.items()}
-    return exponents, not exponents.keys() <= known
+    return exponents, not all(products[name].shares_scales for name in exponents)
 
 
 def _weak_effects(

@@ -105,26 +105,27 @@ def process(n_groups=0):
     ("model", "options", "moved"),
     [
         ({}, {}, {"z"}),
-        # Noise that changes with a scale that is hardly known needs halves of batches: fresh ones,
-        # and of at most a hundred entries.
+        # Noise that changes with scales that differ needs halves of batches: fresh ones, and of at
+        # most a hundred entries.
         ({}, {"steps_per_batch": 5}, set()),
         ({"n_groups": 120}, {}, set()),
     ],
 )
-def test_scales_that_are_hardly_known_need_halves(model, options, moved):
+def test_scales_that_differ_from_entry_to_entry_need_halves(model, options, moved):
     with process(**model):
         problem = pmg.SGNHT(**options).sampler.problem
     assert {v.name for v in problem.potential.variables if v.coordinate is not None} == moved
     assert problem.is_nonsmooth == bool(moved)
 
 
-def test_scales_that_many_entries_share_need_none():
+@pytest.mark.parametrize("n_groups", [12, 120])
+def test_scales_that_entries_share_need_none(n_groups):
     rng = np.random.default_rng(6)
-    group = np.repeat(np.arange(120), 50)
-    y = rng.standard_normal(120)[group] + rng.standard_normal(len(group))
+    group = np.repeat(np.arange(n_groups), 50)
+    y = rng.standard_normal(n_groups)[group] + rng.standard_normal(len(group))
     with pm.Model():
         g, outcome = pm.Minibatch(group, y, batch_size=60)
-        effect = pm.HalfNormal("tau") * pm.Normal("z", shape=120)
+        effect = pm.HalfNormal("tau") * pm.Normal("z", shape=n_groups)
         pm.Normal("y", effect[g], 1.0, observed=outcome, total_size=len(y))
         problem = pmg.SGNHT().sampler.problem
     assert any(v.coordinate for v in problem.variables)
