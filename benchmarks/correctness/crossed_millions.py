@@ -37,8 +37,8 @@ BENCHMARK = Benchmark(
     question="Is a crossed model of five million rows sampled in five minutes?",
     asked=(
         "Every parameter within 3.5 deviations of its true value, errors of each factor's effects "
-        "with deviation 1 within .1, R-hat at most 1.01, 400 effective draws of every parameter, in "
-        "every seed; 300 seconds of the processor and 4 GB, everything counted."
+        "with deviation 1 within .1, R-hat at most 1.01, 400 effective draws of every parameter, "
+        "in every seed; 300 seconds of the processor and 4 GB, everything counted."
     ),
     fixed="2026-11-28",
     seeds=(1, 2, 3),
