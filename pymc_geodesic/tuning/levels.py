@@ -12,6 +12,9 @@ __all__ = ["MANY_ROWS", "rows_for_levels", "smallest_groups"]
 
 # Rows of an effect, on average, that tell its curvature to a quarter, and to an eighth.
 FEW_ROWS, MANY_ROWS = 16, 64
+# Levels from which on no more rows are taken: with a million, a search for directions takes a
+# minute.
+MOST_LEVELS = 2**16
 
 
 def smallest_groups(gradient: HostGradient) -> np.ndarray | None:
@@ -38,4 +41,5 @@ def rows_for_levels(gradient: HostGradient, least: int, *, of_each: int = FEW_RO
     if gradient.is_stream or len(gradient.n_rows) != 1:
         return least
     groups = smallest_groups(gradient)
-    return least if groups is None else max(least, of_each * (int(np.max(groups)) + 1))
+    n_levels = 0 if groups is None else int(np.max(groups)) + 1
+    return max(least, of_each * min(n_levels, MOST_LEVELS))
