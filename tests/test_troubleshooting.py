@@ -129,6 +129,7 @@ SAYS = {
         "times its scale better",
         "found that the data say little of",
         "in coordinates in which they are equal",
+        "away from zero. It moves their log ratios",
     ],
     "sampling/explain.py": ["The start has an infinite log density"],
     "sampling/forecast.py": ["NUTS on all rows is probably faster", "Gradient noise supplies"],

@@ -23,6 +23,7 @@ from pymc_geodesic.potential.coordinates import Coordinate
 from pymc_geodesic.potential.even_densities import is_even
 
 __all__ = [
+    "UNCONSTRAINED",
     "Coordinates",
     "SampledVariable",
     "as_points",
@@ -36,6 +37,9 @@ __all__ = [
 
 Coordinates = Mapping[Any, Manifold]
 """Other manifolds to move variables on, by the class of their own manifold or by their name."""
+
+UNCONSTRAINED: Manifold = Euclidean()
+"""PyMC's unconstrained coordinates, for variables of any manifold."""
 
 
 @dataclass(frozen=True)

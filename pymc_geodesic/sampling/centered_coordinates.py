@@ -14,7 +14,7 @@ from pymc.model import Model
 from pytensor.graph.traversal import ancestors
 
 from pymc_geodesic.algorithms.algorithm import Algorithm
-from pymc_geodesic.kernel.host_gradient import HostGradient
+from pymc_geodesic.kernel.host_gradient import SUBSAMPLE, HostGradient
 from pymc_geodesic.kernel.interpreted import Interpreted
 from pymc_geodesic.kernel.jax.processes import has_computed
 from pymc_geodesic.potential.centered_effects import centered_effects
@@ -25,8 +25,14 @@ from pymc_geodesic.sampling.inputs import BatchOptions, can_halve
 from pymc_geodesic.sampling.problem import Problem
 from pymc_geodesic.sampling.tuning_options import TuningOptions, tuned_form
 from pymc_geodesic.stages import log
+from pymc_geodesic.tuning.log_ratios import is_inside, takes_log_ratios
 from pymc_geodesic.tuning.starts import default_start, is_default
-from pymc_geodesic.tuning.tangent import centering_exponents, takes_tangent_mass, tangent_masses
+from pymc_geodesic.tuning.tangent import (
+    centering_exponents,
+    mode_of,
+    takes_tangent_mass,
+    tangent_masses,
+)
 from pymc_geodesic.tuning.weak_effects import WeakEffects, centered_shares
 
 __all__ = ["in_suitable_coordinates", "in_tangent_coordinates"]
@@ -35,37 +41,53 @@ SEED = 0
 
 
 def in_tangent_coordinates(problem: Problem, model: Model) -> tuple[Problem, HostGradient]:
-    """Return the problem with tangent masses for the unit vectors that need them.
+    """Return the problem with its curved variables in coordinates in which they are round.
 
-    It is returned as it is if no variable needs one, and where widths cannot be measured before
+    Unit vectors get tangent masses. Probability vectors that the data keep away from zero move in
+    log ratios if there are flat variables, with which a mass can mix them then. The problem is
+    returned as it is if no variable needs either, and where widths cannot be measured before
     chains begin: they depend on variables of other steps, or the data come from a loader, which a
     step does not read before. The second value evaluates the gradients of the problem on the host.
     """
     potential, manifold = problem.potential, problem.manifold
-    pairs = zip(manifold.factors, manifold.shapes, strict=True)
+    pairs = [*zip(manifold.factors, manifold.shapes, strict=True)]
     streams = any(isinstance(source, StreamSource) for source in potential.sources)
     gradient = HostGradient(potential, interprets=not has_computed())
-    if streams or potential.conditioned or not any(takes_tangent_mass(*pair) for pair in pairs):
+    names = [variable.name for variable in problem.variables]
+    has_flat = any(factor.is_flat for factor in manifold.factors)
+    of_simplex = [
+        i
+        for i, pair in enumerate(pairs)
+        if has_flat and takes_log_ratios(*pair) and names[i] not in problem.requested
+    ]
+    takes = any(takes_tangent_mass(*pair) for pair in pairs) or of_simplex
+    if streams or potential.conditioned or not takes:
         return problem, gradient
     start = problem.start
     default = default_start(model, problem.names, point=start)
     movable = is_default(default, start, problem.names)
-    found = tangent_masses(
-        gradient,
-        problem.position_of(start),
-        movable=movable,
-        rng=np.random.default_rng(SEED),
-    )
-    if not found:
+    rng = np.random.default_rng(SEED)
+    rows = gradient.rows(rng, SUBSAMPLE)
+    position = problem.position_of(start)
+    mode = mode_of(gradient, position, rows=rows, movable=movable, rng=rng)
+    found = tangent_masses(gradient, mode, rows=rows, rng=rng)
+    inside = [names[i] for i in of_simplex if is_inside(gradient, mode, i, rows=rows)]
+    if not (found or inside):
         return problem, gradient
-    names = [variable.name for variable in problem.variables]
     for i, (_, ratio) in found.items():
         log.info(
             f"{problem.name} found that the widths of the posterior of `{names[i]}` differ by a "
             f"factor of up to {ratio:.0f}. It moves `{names[i]}` in coordinates in which they "
             "are equal."
         )
-    problem = problem.with_tangent_masses({names[i]: mass for i, (mass, _) in found.items()})
+    for name in inside:
+        log.info(
+            f"{problem.name} found that the data keep the entries of `{name}` away from zero. It "
+            "moves their log ratios."
+        )
+    problem = problem.with_coordinates(
+        {names[i]: mass for i, (mass, _) in found.items()}, log_ratios=inside
+    )
     return problem, HostGradient(problem.potential, interprets=gradient.interprets)
 
 

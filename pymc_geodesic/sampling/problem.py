@@ -26,7 +26,13 @@ from pymc_geodesic.potential import Potential
 from pymc_geodesic.potential.centering import inside, outside
 from pymc_geodesic.potential.deterministics import warn_of_batch_deterministics
 from pymc_geodesic.potential.total_size import warn_of_poles, warn_of_row_variables
-from pymc_geodesic.potential.variables import Coordinates, as_points, geometry_names, manifold_in
+from pymc_geodesic.potential.variables import (
+    UNCONSTRAINED,
+    Coordinates,
+    as_points,
+    geometry_names,
+    manifold_in,
+)
 from pymc_geodesic.sampling.chain import ExactChain, GradientChain
 from pymc_geodesic.sampling.explain import impossible_start
 from pymc_geodesic.sampling.variables import Variables, global_and_local, requested_manifolds
@@ -75,6 +81,8 @@ class Problem:
         PyMC's value variables that are sampled, and those of other steps.
     latents : Latents
         Draws anew for each batch.
+    requested : frozenset of str
+        Names of variables whose coordinates are given, and not to be found.
     is_nonsmooth : bool
         Whether noise and curvature may grow much within the posterior, where a scale is small.
     near : mapping or None
@@ -103,6 +111,7 @@ class Problem:
         requested = requested_manifolds(model, names, options.manifolds)
         self._coordinates = {**(coordinates or {}), **requested}
         self._coordinates |= self._stretched(tangent)
+        self.requested = frozenset(self._coordinates)
         self._centering: Mapping[str, np.ndarray] = {}
         self.is_nonsmooth = False
         self.near: Values | None = None
@@ -123,10 +132,13 @@ class Problem:
         # Logged before a step that takes long.
         log.info(f"Compiling {name} ...")
 
-    def with_tangent_masses(self, masses: Mapping[str, TangentMass]) -> Problem:
-        """Return the same problem, with some variables in the coordinates of tangent masses."""
+    def with_coordinates(
+        self, masses: Mapping[str, TangentMass], *, log_ratios: Sequence[str] = ()
+    ) -> Problem:
+        """Return the same problem, with some variables in those of tangent masses or log ratios."""
         other = copy(self)
-        other._coordinates = self._coordinates | self._stretched(masses)
+        flat = dict.fromkeys(log_ratios, UNCONSTRAINED)
+        other._coordinates = self._coordinates | self._stretched(masses) | flat
         return other._written_again()
 
     def with_centering(

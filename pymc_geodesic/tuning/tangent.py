@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from pymc_geodesic.kernel.host_gradient import SUBSAMPLE, HostGradient
+from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.manifolds import Manifold
 from pymc_geodesic.manifolds.base import Shape
 from pymc_geodesic.mass.arrays import joined, split
@@ -25,7 +25,7 @@ from pymc_geodesic.tuning.center import MOST_SUBSAMPLE, descend
 from pymc_geodesic.tuning.curvature import frame_curvature, tangent_curvature
 from pymc_geodesic.tuning.starts import best_starts
 
-__all__ = ["centering_exponents", "takes_tangent_mass", "tangent_masses"]
+__all__ = ["centering_exponents", "mode_of", "takes_tangent_mass", "tangent_masses"]
 
 # Smallest ratio of the largest to the smallest width at which a mass saves time: the number of
 # transitions per draw falls by about this ratio, and the map costs a product with a matrix in each.
@@ -49,11 +49,40 @@ def takes_tangent_mass(manifold: Manifold, shape: Shape) -> bool:
     return 1 < p < n and p * (p - 1) // 2 <= LARGEST
 
 
-def tangent_masses(
+def mode_of(
     gradient: HostGradient,
     start: Sequence[np.ndarray],
     *,
+    rows: Sequence[np.ndarray],
     movable: Sequence[bool],
+    rng: np.random.Generator,
+) -> list[np.ndarray]:
+    """Search the mode of some rows, around which curvatures are measured.
+
+    Parameters
+    ----------
+    gradient : HostGradient
+        Energies and gradients.
+    start : sequence of ndarray
+        Start of the search in the embedding.
+    rows : sequence of ndarray
+        Rows of each source of minibatches.
+    movable : sequence of bool
+        Whether each variable may start elsewhere.
+    rng : Generator
+        Source of starts.
+    """
+    start, *_ = best_starts(gradient, start, movable=movable, rng=rng)
+    return descend(
+        lambda x: gradient(x, rows), start, project=gradient.project, most=MOST_SUBSAMPLE
+    ).point
+
+
+def tangent_masses(
+    gradient: HostGradient,
+    mode: Sequence[np.ndarray],
+    *,
+    rows: Sequence[np.ndarray],
     rng: np.random.Generator,
 ) -> dict[int, tuple[Any, float]]:
     r"""Return the masses of unit vectors and frames whose widths differ, by the variable's number.
@@ -68,18 +97,13 @@ def tangent_masses(
     ----------
     gradient : HostGradient
         Energies and gradients.
-    start : sequence of ndarray
-        Start of the search in the embedding.
-    movable : sequence of bool
-        Whether each variable may start elsewhere.
+    mode : sequence of ndarray
+        The mode of the rows, in the embedding.
+    rows : sequence of ndarray
+        Rows with which curvature is measured.
     rng : Generator
-        Source of rows and points. The same generator gives the same masses.
+        Source of points. The same generator gives the same masses.
     """
-    rows = gradient.rows(rng, SUBSAMPLE)
-    start, *_ = best_starts(gradient, start, movable=movable, rng=rng)
-    mode = descend(
-        lambda x: gradient(x, rows), start, project=gradient.project, most=MOST_SUBSAMPLE
-    ).point
     pairs = zip(gradient.manifold.factors, gradient.manifold.shapes, strict=True)
     taken = [i for i, pair in enumerate(pairs) if takes_tangent_mass(*pair)]
     found = {i: _mass(gradient, mode, i, rows, rng) for i in taken}
