@@ -70,8 +70,8 @@ def by_weight(
 ) -> Frame | None:
     """Fit an approximation with rows by their weight, if they gain from the start on.
 
-    Effects of groups that a uniform subsample has few rows of run off. For parameters see
-    :func:`with_all_rows`.
+    Effects of groups that a uniform subsample has few rows of run off. If rows do not gain at the
+    end, they are uniform from then on. For parameters see :func:`with_all_rows`.
     """
     if form == "dense" or dense_pays(gradient, start):
         return None

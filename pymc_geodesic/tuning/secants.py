@@ -31,6 +31,7 @@ __all__ = [
     "low_rank_mass",
     "n_directions",
     "with_curvature",
+    "with_curvature_of_entries",
     "without_directions",
 ]
 
@@ -143,17 +144,31 @@ def low_rank_mass(curvature: AveragedCurvature, mass: VariableMasses) -> LowRank
     values = _believed(values)
     chosen = (values < SOFT) | (values > STIFF)
     values, vectors = values[chosen], vectors[:, chosen]
+    values = _at_their_width(curvature, mass, vectors, values, rank)
+    return _with_directions(mass, vectors, values, rank)
+
+
+def _at_their_width(
+    curvature: AveragedCurvature,
+    mass: VariableMasses,
+    vectors: np.ndarray,
+    values: np.ndarray,
+    rank: int,
+) -> np.ndarray:
+    """Return curvatures that are larger where soft directions are bent within their width.
+
+    Half of the correction is made in each round, because a narrower direction is less bent.
+    """
     is_open = values < 1
     for _ in range(N_WIDTHS):
         if not is_open.any():
             break
         wide = curvature.in_frame(_with_directions(mass, vectors, values, rank))
-        ratios = np.array(
-            [v @ wide(v) if x else 1 for v, x in zip(vectors.T, is_open, strict=True)]
-        )
+        pairs = zip(vectors.T, is_open, strict=True)
+        ratios = np.array([vector @ wide(vector) if x else 1.0 for vector, x in pairs])
         values = values * np.clip(ratios, 1.0, 1 / np.minimum(values, 1)) ** 0.5
         is_open = ratios > BENT
-    return _with_directions(mass, vectors, values, rank)
+    return values
 
 
 def _all_directions(curvature: AveragedCurvature, rank: int) -> tuple[np.ndarray, np.ndarray]:
