@@ -46,7 +46,7 @@ BENCHMARK = Benchmark(
 
 BIAS, RATIOS, Z_RATIOS, FEWEST = 0.15, (0.85, 1.15), (0.9, 1.1), 400
 # Cases that are run without names: those whose reference is exact and soon found.
-USUAL = "crossed", "InstEval, a fifth", "5e5 rows", "5e5 rows, logistic"
+USUAL = "crossed", "InstEval, a fifth"
 # Of the processor, in seconds.
 MOST_SECONDS = {
     "crossed": 20.0,
@@ -55,8 +55,6 @@ MOST_SECONDS = {
     "ratings": 30.0,
     "claims": 90.0,
     "inflated counts": 30.0,
-    "5e5 rows": 100.0,
-    "5e5 rows, logistic": 100.0,
 }
 LONGEST = 900
 # Fewer effects do not show the deviation of their errors.
