@@ -154,14 +154,14 @@ def balanced_rule(demands: Demands) -> tuple[float, dict[str, float]]:
     step size (see ``recorded`` in ``algorithms/gsgnht.py``). The error for others falls with the
     square of the step size, which therefore shrinks with b.
 
-    Entries that few batches concern need more friction; see :attr:`Demands.rare_friction`. Steps
-    that need more friction than is best go no farther, and are less stable: a scale of 14 effects
+    The noisiest entry, and those that few batches concern, may need more friction; see
+    :attr:`Demands.entry_friction`. Steps that need more friction than is best go no farther, and are less stable: a scale of 14 effects
     had a neck, met by one draw in 10,000, in which they diverged. So they are no longer than the
     best friction, or the memory of velocities, allows.
     """
     b = demands.variance_error
     noise = demands.noise.mean if demands.is_dense else demands.noise.of_effects
-    per_step = max(noise / (2 * b), demands.rare_friction)
+    per_step = max(noise / (2 * b), demands.entry_friction)
     step_size = min(demands.stable_step, 2 * np.sqrt(b))
     if per_step > 0:
         memory = np.sqrt(1 / (LONGEST_MEMORY * per_step))

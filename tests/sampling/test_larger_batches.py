@@ -112,10 +112,10 @@ def test_small_groups_among_large_ones_are_right(caplog):
     assert np.all(np.abs(draws.std(axis=(0, 1)) / sd - 1) < 0.15)
 
 
-def findings(mean, rare=None, *, n_rows=0.01):
+def findings(mean, rare=None, *, n_rows=0.01, of_scale=0.0):
     if rare is not None:
         rare = RareEntries(np.array([n_rows, 2.0]), np.array([rare, 1e6]))
-    by_entry = (np.full(N_GROUPS, mean), np.zeros(0))
+    by_entry = (np.full(N_GROUPS, mean), np.array(of_scale), np.zeros(0))
     noise = GradientNoise(mean, mean, by_entry, total=mean, rare=rare)
     mass = JointMass(np.eye(1), shapes=[(1,)], dtype="float64")
     return Findings(mass, noise, 1.0, 0.1, True, None)
@@ -184,6 +184,14 @@ def test_steps_and_friction_allow_for_the_noise_of_rare_rows():
     assert np.isclose(share_of_noise(step_size, parameters["diffusion"], 30.0), 0.1)
     ordinary = balanced_rule(findings(0.01, 30.0, n_rows=1.5).demands(0.05))
     assert ordinary == balanced_rule(findings(0.01).demands(0.05))
+
+
+def test_steps_and_friction_allow_for_the_noisiest_entry():
+    """A scale that a thousand effects share is a hundred times noisier than each of them."""
+    step_size, parameters = balanced_rule(findings(0.5, of_scale=50.0).demands(0.05))
+    assert np.isclose(share_of_noise(step_size, parameters["diffusion"], 50.0), 0.25)
+    ordinary = balanced_rule(findings(0.5, of_scale=1.0).demands(0.05))
+    assert ordinary == balanced_rule(findings(0.5).demands(0.05))
 
 
 @pytest.mark.parametrize("step_size", [0.1, 0.2, 0.4])
