@@ -27,7 +27,15 @@ from pymc_geodesic.runs.gradients_at_draws import GradientsAt, second_time, seco
 from pymc_geodesic.runs.refined import RAW
 from pymc_geodesic.stages import stage
 
-__all__ = ["NEVER_TOO_MUCH", "Certificate", "Verdict", "certified", "certified_before", "judged"]
+__all__ = [
+    "NEVER_TOO_MUCH",
+    "VERDICT",
+    "Certificate",
+    "Verdict",
+    "certified",
+    "certified_before",
+    "judged",
+]
 
 Verdict = Literal["certified", "not certified", "corrected, not certified", "do not use"]
 
@@ -60,6 +68,8 @@ NOTHING = (
     "importance weights around the draws say nothing here, as usual in many dimensions and far "
     "from a normal distribution"
 )
+CONTRADICTED = "gradients of all rows at the draws contradict them"
+CORRECTED = "what was corrected did not follow the posterior, and nothing shows that these draws do"
 # Of the same points, numbers that are held at once.
 MOST_NUMBERS = 5 * 10**6
 
@@ -122,7 +132,7 @@ def certified(
     seconds : float
         What it may take.
     is_wrong : bool
-        Whether gradients at the draws show that they are wrong.
+        Whether gradients show that the draws are wrong, or were before they were corrected.
     disagree : bool
         Whether chains are so far apart that they have not mixed.
     """
@@ -133,9 +143,10 @@ def certified(
     if found is not None:
         verdict, said = judged(found, _names(evaluate.maps.variables))
         reason = said + reason
+    is_corrected = RAW in idata.children
     if verdict is None and is_wrong:
-        return Certificate("do not use", "gradients of all rows at the draws contradict them")
-    unsure: Verdict = "corrected, not certified" if RAW in idata.children else "not certified"
+        return Certificate("do not use", CORRECTED if is_corrected else CONTRADICTED)
+    unsure: Verdict = "corrected, not certified" if is_corrected else "not certified"
     return Certificate(verdict or unsure, reason)
 
 

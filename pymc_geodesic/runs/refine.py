@@ -17,7 +17,7 @@ from pymc_geodesic.potential import Potential
 from pymc_geodesic.potential.total_size import missing_rows
 from pymc_geodesic.rows.builders import given_model
 from pymc_geodesic.runs.at_draws import PointMaps
-from pymc_geodesic.runs.certificate import NEVER_TOO_MUCH, certified
+from pymc_geodesic.runs.certificate import NEVER_TOO_MUCH, VERDICT, certified
 from pymc_geodesic.runs.deterministics import Traced
 from pymc_geodesic.runs.gradients_at_draws import BATCHES, GradientsAt
 from pymc_geodesic.runs.refined import as_drawn, refined, unclear
@@ -91,7 +91,7 @@ def refine(
     >>> found.posterior["x"].mean().round(3).item(), found.posterior["x"].std().round(3).item()
     (1.0, 2.0)
     """
-    data_tree(idata)
+    was_wrong = data_tree(idata)["posterior"].attrs.get(VERDICT) == "do not use"
     idata = as_drawn(idata)
     model = sampled_model(given_model(model), idata)
     if model.discrete_value_vars:
@@ -131,7 +131,7 @@ def refine(
         idata,
         at,
         seconds=max(time.process_time() - began, NEVER_TOO_MUCH),
-        is_wrong=result is not None and result.is_unclear,
+        is_wrong=was_wrong or (result is not None and result.is_unclear),
     )
     log.log(certificate.level, certificate.sentence)
     return certificate.on(idata)

@@ -180,7 +180,7 @@ def _checked(
                     looked if better is None else better.idata,
                     gradients.evaluate,
                     seconds=max(left, NEVER_TOO_MUCH),
-                    is_wrong=is_wrong if better is None else not is_clear,
+                    is_wrong=is_wrong or (better is not None and not is_clear),
                     disagree=any(x.level == "error" for x in of_chains),
                 )
         finally:

@@ -97,6 +97,13 @@ def test_without_a_certificate_gradients_have_the_word(evaluate):
     corrected = xr.DataTree.from_dict({"posterior": far["posterior"], "raw_posterior": None})
     assert verdict(corrected, evaluate).verdict == "corrected, not certified"
     assert verdict(far, evaluate, is_wrong=True).verdict == "do not use"
+    found = verdict(corrected, evaluate, is_wrong=True)
+    assert found.verdict == "do not use"
+    assert "what was corrected did not follow" in found.reason
+
+
+def test_right_draws_of_a_wrong_run_are_certified(evaluate):
+    assert verdict(drawn(), evaluate, is_wrong=True).verdict == "certified"
 
 
 @pytest.mark.parametrize("too_wide", [6.0, 20.0])
