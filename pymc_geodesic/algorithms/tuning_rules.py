@@ -155,9 +155,9 @@ def balanced_rule(demands: Demands) -> tuple[float, dict[str, float]]:
     square of the step size, which therefore shrinks with b.
 
     The noisiest entry, and those that few batches concern, may need more friction; see
-    :attr:`Demands.entry_friction`. Steps that need more friction than is best go no farther, and are less stable: a scale of 14 effects
-    had a neck, met by one draw in 10,000, in which they diverged. So they are no longer than the
-    best friction, or the memory of velocities, allows.
+    :attr:`Demands.entry_friction`. Steps that need more friction than is best go no farther, and
+    are less stable: a scale of 14 effects had a neck, met by one draw in 10,000, in which they
+    diverged. So they are no longer than the best friction, or the memory of velocities, allows.
     """
     b = demands.variance_error
     noise = demands.noise.mean if demands.is_dense else demands.noise.of_effects
