@@ -11,7 +11,7 @@ import pytensor.tensor as pt
 
 from pytensor.tensor import TensorVariable
 
-__all__ = ["Coordinate", "MatrixCoordinate", "ScaledCoordinate"]
+__all__ = ["Coordinate", "MatrixCoordinate", "ScaledCoordinate", "SummedCoordinate"]
 
 
 class ScaledCoordinate(NamedTuple):
@@ -105,5 +105,66 @@ class MatrixCoordinate(NamedTuple):
         return pt.stack(entries, axis=self.axis)
 
 
-type Coordinate = ScaledCoordinate | MatrixCoordinate
+class SummedCoordinate(NamedTuple):
+    r"""The coordinate :math:`w_i = (1 - a_i) z_i + a_i (m_i + \sum_{j \le i} s_j z_j)`.
+
+    Attributes
+    ----------
+    share : TensorVariable
+        Shares a of all entries, at least 0 and less than 1, of the variable's shape.
+    mean, log_scale : TensorVariable
+        Functions m and log s of PyMC's values of other flat variables; they broadcast to it.
+    axis : int
+        The axis of the sums.
+    is_natural : bool
+        Whether rows of the data depend on the coordinate as the model is written.
+    """
+
+    share: TensorVariable
+    mean: TensorVariable
+    log_scale: TensorVariable
+    axis: int
+    is_natural: bool = True
+
+    @property
+    def parameters(self) -> list[TensorVariable]:
+        """Graphs of other variables' values."""
+        return [self.mean, self.log_scale]
+
+    def with_parameters(self, parameters: Sequence[TensorVariable]) -> SummedCoordinate:
+        """Return the same coordinate for other values of the other variables."""
+        mean, log_scale = parameters
+        return self._replace(mean=mean, log_scale=log_scale)
+
+    @property
+    def log_ratio(self) -> TensorVariable:
+        """Logarithms of the derivative of each entry by its own value."""
+        return pt.log(1 - self.share + self.share * pt.exp(self.log_scale))
+
+    def inside(self, value: TensorVariable) -> TensorVariable:
+        """Return the coordinate of PyMC's value."""
+        sums = pt.cumsum(value * pt.exp(self.log_scale), axis=self.axis)
+        return (1 - self.share) * value + self.share * (self.mean + sums)
+
+    def outside(self, coordinate: TensorVariable) -> TensorVariable:
+        """Return PyMC's value, from the sums, of which each is a linear function of the last."""
+        ratio = pt.exp(self.log_ratio)
+        rest = (coordinate - self.share * self.mean) / ratio
+        kept, sums = (1 - self.share) / ratio, rest * pt.exp(self.log_scale)
+        # Each function takes in as many before it as it already stands for.
+        n, length = self.share.type.shape[self.axis], 1
+        while length < n:
+            sums += kept * self._later(sums, length)
+            kept *= self._later(kept, length)
+            length *= 2
+        return rest - self.share / ratio * self._later(sums, 1)
+
+    def _later(self, x: TensorVariable, n: int) -> TensorVariable:
+        """Return entries that are moved back along the axis, behind zeros."""
+        along = pt.moveaxis(x, self.axis, 0)
+        moved = pt.concatenate([pt.zeros_like(along[:n]), along[:-n]])
+        return pt.moveaxis(moved, 0, self.axis)
+
+
+type Coordinate = ScaledCoordinate | MatrixCoordinate | SummedCoordinate
 """How the position of a flat variable depends on its value."""

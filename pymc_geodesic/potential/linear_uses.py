@@ -18,7 +18,9 @@ from pytensor.compile.sharedvalue import SharedVariable
 from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.graph.traversal import ancestors, io_toposort
 from pytensor.tensor import TensorVariable
+from pytensor.tensor.basic import Join
 from pytensor.tensor.elemwise import Elemwise
+from pytensor.tensor.extra_ops import CumOp
 from pytensor.tensor.random.op import RandomVariable
 from pytensor.tensor.subtensor import AdvancedSubtensor, Subtensor
 
@@ -53,12 +55,16 @@ class Use(NamedTuple):
         Whether entries are chosen before.
     chosen : TensorVariable or None
         The vector of numbers that chooses them, if they are chosen once, and by it.
+    axis : int or None
+        The axis along which the products are summed cumulatively, if they are, before the sums are
+        added to something. The factors of the sums are the same along it.
     """
 
     factors: list[TensorVariable]
     addends: list[TensorVariable]
     is_chosen: bool
     chosen: TensorVariable | None
+    axis: int | None = None
 
 
 def clients_of(outputs: Sequence[TensorVariable]) -> dict[Variable, list[Apply]]:
@@ -73,7 +79,8 @@ def clients_of(outputs: Sequence[TensorVariable]) -> dict[Variable, list[Apply]]
 def use_of(rv: TensorVariable, clients: Clients) -> Use:
     """Return what a variable is multiplied by and then added to.
 
-    Names of deterministics and indices are looked through, as long as nothing else uses it.
+    Names of deterministics, indices, other entries before or behind, and cumulative sums are
+    looked through, as long as nothing else uses it.
 
     Parameters
     ----------
@@ -82,7 +89,7 @@ def use_of(rv: TensorVariable, clients: Clients) -> Use:
     clients : mapping of Variable to sequence of Apply
         What :func:`clients_of` returns for the model.
     """
-    use, current = Use([], [], False, None), rv
+    use, current, is_indexed = Use([], [], False, None), rv, False
     while len(nodes := clients.get(current, [])) == 1:
         [node] = nodes
         output = node.outputs[0]
@@ -94,10 +101,24 @@ def use_of(rv: TensorVariable, clients: Clients) -> Use:
             is_first = not use.is_chosen and len(others) == 1
             is_vector = is_first and others[0].type.ndim == rv.ndim == 1
             use = use._replace(is_chosen=True, chosen=others[0] if is_vector else None)
+            is_indexed = True
+        elif isinstance(node.op, Join) and is_alone:
+            if use.addends and not any(map(_is_sum, clients.get(output, []))):
+                break
+            use = use._replace(is_chosen=True)
+        elif _is_sum(node):
+            if is_indexed or use.axis is not None:
+                # What the data say of sums of sums is not measured.
+                return use._replace(axis=None)
+            # What is added to the entries is part of the sums: it need not be part of a mean.
+            use = use._replace(axis=node.op.axis, addends=[])
         elif is_elemwise(node, ps.Mul) and is_alone and not use.addends:
             if use.is_chosen and not all(all(x.type.broadcastable) for x in others):
                 break
-            if not use.is_chosen and not _may_have_shape_of(output, rv):
+            if not use.is_chosen and not (
+                _may_have_shape_of(output, rv)
+                and all(use.axis is None or x.type.broadcastable[use.axis] for x in others)
+            ):
                 break
             use.factors.extend(x.squeeze() if use.is_chosen else x for x in others)
         elif is_elemwise(node, ps.Add) and is_alone and output.ndim == rv.ndim:
@@ -108,6 +129,10 @@ def use_of(rv: TensorVariable, clients: Clients) -> Use:
             break
         [current] = node.outputs
     return use
+
+
+def _is_sum(node: Apply) -> bool:
+    return isinstance(node.op, CumOp) and node.op.mode == "add"
 
 
 def _may_have_shape_of(x: TensorVariable, rv: TensorVariable) -> bool:
@@ -122,7 +147,7 @@ def means_of(rv: TensorVariable, use: Use, model: Model) -> list[TensorVariable]
     Parameters
     ----------
     rv : TensorVariable, shape (n,) or any other
-        The variable. Of one that is no vector nothing is returned.
+        The variable. Of one that is no vector nothing is returned, unless it is summed.
     use : Use
         Its use, by :func:`use_of`.
     model : pymc.Model
@@ -133,7 +158,8 @@ def means_of(rv: TensorVariable, use: Use, model: Model) -> list[TensorVariable]
     list of TensorVariable, shape (n,)
         In a model of batches, read from the columns of all rows.
     """
-    if rv.ndim != 1 or (use.is_chosen and use.chosen is None):
+    is_taken = rv.ndim == 1 or use.axis is not None
+    if not is_taken or (use.is_chosen and use.chosen is None):
         return []
     graphs = [_of_entries(x, rv, use.chosen, model) for x in use.addends]
     return [x for x in graphs if x is not None and not all(x.type.broadcastable)]

@@ -4,7 +4,8 @@
 
 Effects that are not centred are written so, ``tau * z`` with ``z ~ N(0, 1)``, and so are the
 weights of features of a Gaussian process. Where data determine the product, ``z`` and the scale
-form a curved ridge. Groups within groups add means of their own, which form another.
+form a curved ridge. Groups within groups add means of their own, which form another. Random walks
+are written as cumulative sums of such products, of which data determine the sums.
 
 Effects of groups that are written centred are normal variables whose deviation is unknown.
 Where data say little of such effects, their widths change with the deviation, which is a funnel.
@@ -29,7 +30,7 @@ from pytensor.tensor.elemwise import DimShuffle, Elemwise
 from pytensor.tensor.math import Dot, Prod, Sum
 from pytensor.tensor.random.basic import NormalRV
 
-from pymc_geodesic.potential.coordinates import ScaledCoordinate
+from pymc_geodesic.potential.coordinates import ScaledCoordinate, SummedCoordinate
 from pymc_geodesic.potential.linear_uses import (
     COPIES,
     INDEXING,
@@ -69,20 +70,26 @@ class ScaledProduct(NamedTuple):
     deviation : ndarray
         Prior standard deviation of the variable, which broadcasts to it.
     mean : TensorVariable or None
-        What the product is added to, if it differs from entry to entry.
+        What the product, or the sum, is added to, if it differs from entry to entry.
+    axis : int or None
+        The axis along which the products are summed cumulatively before they are used, if they are.
     """
 
     log_scale: TensorVariable
     deviation: np.ndarray
     mean: TensorVariable | None = None
+    axis: int | None = None
 
     @property
     def shares_scales(self) -> bool:
-        """Whether its entries share a scale."""
-        return all(self.log_scale.type.broadcastable)
+        """Whether its entries share a scale, or sums determine those that are small."""
+        return self.axis is not None or all(self.log_scale.type.broadcastable)
 
-    def coordinate(self, exponent: TensorVariable) -> ScaledCoordinate:
-        """Return the coordinate with given exponents of the scale of each entry."""
+    def coordinate(self, exponent: TensorVariable) -> ScaledCoordinate | SummedCoordinate:
+        """Return the coordinate with given exponents of the scale, or shares of the sum."""
+        if self.axis is not None:
+            mean = pt.zeros_like(exponent) if self.mean is None else self.mean
+            return SummedCoordinate(exponent, mean, self.log_scale, self.axis)
         shift = pt.zeros_like(exponent)
         if self.mean is not None:
             shift = -exponent * self.mean * pt.exp(-self.log_scale)
@@ -127,7 +134,8 @@ def scaled_products(model: Model, values: Sequence[TensorVariable]) -> dict[str,
         others = random_ancestors([log_scale], model)
         if others and others <= known:
             [graph] = model.replace_rvs_by_values([log_scale])
-            found[rv] = ScaledProduct(graph, np.asarray(known_parameters(rv)[1], float))
+            deviation = np.asarray(known_parameters(rv)[1], float)
+            found[rv] = ScaledProduct(graph, deviation, axis=uses[rv].axis)
     means = _means({rv: uses[rv] for rv in found}, set(sampled), model)
     return {rv.name: x._replace(mean=means.get(rv)) for rv, x in found.items()}
 

@@ -19,20 +19,16 @@ from pymc_geodesic.kernel.interpreted import Interpreted
 from pymc_geodesic.kernel.jax.processes import has_computed
 from pymc_geodesic.potential.centered_effects import centered_effects
 from pymc_geodesic.potential.matrix_products import matrix_products
-from pymc_geodesic.potential.scaled_products import scaled_products
+from pymc_geodesic.potential.scaled_products import ScaledProduct, scaled_products
 from pymc_geodesic.potential.stream import StreamSource
 from pymc_geodesic.sampling.inputs import BatchOptions, can_halve
 from pymc_geodesic.sampling.problem import Problem
 from pymc_geodesic.sampling.tuning_options import TuningOptions, tuned_form
 from pymc_geodesic.stages import log
+from pymc_geodesic.tuning.centering import centering_exponents
 from pymc_geodesic.tuning.log_ratios import is_inside, takes_log_ratios
 from pymc_geodesic.tuning.starts import default_start, is_default
-from pymc_geodesic.tuning.tangent import (
-    centering_exponents,
-    mode_of,
-    takes_tangent_mass,
-    tangent_masses,
-)
+from pymc_geodesic.tuning.tangent import mode_of, takes_tangent_mass, tangent_masses
 from pymc_geodesic.tuning.weak_effects import WeakEffects, centered_shares
 
 __all__ = ["in_suitable_coordinates", "in_tangent_coordinates"]
@@ -172,11 +168,6 @@ def _in_centered_coordinates(
     products, is_nonsmooth = _products(problem, model, gradient, can_balance=can_balance)
     if not weak and not products:
         return problem, gradient
-    for name in products:
-        log.info(
-            f"{problem.name} found that the data determine `{name}` times its scale better "
-            f"than `{name}`. It moves the products and returns `{name}`."
-        )
     for name in weak:
         log.info(
             f"{problem.name} found that the data say little of `{name}` and of its standard "
@@ -200,14 +191,26 @@ def _products(
     # Thousands of gradients, for which an interpreter takes longer than workers of PyMC that begin
     # anew because JAX has computed before them.
     gradient.interprets = False
+    axes = {
+        names.index(name): product.axis
+        for name, product in products.items()
+        if isinstance(product, ScaledProduct) and product.axis is not None
+    }
     found = centering_exponents(
         gradient,
         problem.position_of(problem.start),
         {names.index(name): product.deviation for name, product in products.items()},
         log_scales=Interpreted(values, [x.log_scale for x in products.values()]),
+        axes=axes,
         rng=np.random.default_rng(SEED),
     )
     exponents = {names[i]: a for i, a in found.items()}
+    for i in found:
+        what, moved = ("sums of ", "sums") if i in axes else ("", "products")
+        log.info(
+            f"{problem.name} found that the data determine {what}`{names[i]}` times its scale "
+            f"better than `{names[i]}`. It moves the {moved} and returns `{names[i]}`."
+        )
     return exponents, not all(products[name].shares_scales for name in exponents)
 
 

@@ -23,8 +23,8 @@ import numpy as np
 from pymc_geodesic.kernel.host_gradient import SUBSAMPLE, Evaluation, HostGradient
 from pymc_geodesic.mass.arrays import VariableMasses, joined
 from pymc_geodesic.tuning.center import MOST_WHOLE, descend
+from pymc_geodesic.tuning.centering import LEAST
 from pymc_geodesic.tuning.scales import Scales, first_scales
-from pymc_geodesic.tuning.tangent import LEAST
 
 __all__ = ["WeakEffects", "centered_shares"]
 

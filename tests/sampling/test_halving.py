@@ -60,7 +60,7 @@ def posterior_of_scales(group, y):
 @pytest.fixture
 def keeps_coordinates(monkeypatch):
     """Leave products of effects and their scale as they are written: a curved ridge."""
-    monkeypatch.setattr("pymc_geodesic.tuning.tangent.LEAST", 2.0)
+    monkeypatch.setattr("pymc_geodesic.tuning.centering.LEAST", 2.0)
 
 
 def sampled(model, caplog, *, draws=N_DRAWS, tune=600, **options):

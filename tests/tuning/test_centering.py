@@ -9,7 +9,7 @@ from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.kernel.interpreted import Interpreted
 from pymc_geodesic.potential import Potential
 from pymc_geodesic.potential.scaled_products import scaled_products
-from pymc_geodesic.tuning.tangent import LEAST, centering_exponents
+from pymc_geodesic.tuning.centering import LEAST, centering_exponents
 
 PER_GROUP = np.array([1] * 30 + [5] * 30 + [50] * 30 + [1_000] * 5)
 TRUE_SCALE = 0.8
@@ -34,6 +34,7 @@ def exponents_of(effect):
         gradient.to_points(*(point[value.name] for value in values)),
         {place: product.deviation},
         log_scales=Interpreted(values, [product.log_scale]),
+        axes={},
         rng=np.random.default_rng(0),
     )
     return found.get(place)
