@@ -89,7 +89,8 @@ def use_of(rv: TensorVariable, clients: Clients) -> Use:
     clients : mapping of Variable to sequence of Apply
         What :func:`clients_of` returns for the model.
     """
-    use, current, is_indexed = Use([], [], False, None), rv, False
+    use, current = Use([], [], False, None), rv
+    is_indexed = are_rows = False
     while len(nodes := clients.get(current, [])) == 1:
         [node] = nodes
         output = node.outputs[0]
@@ -102,6 +103,7 @@ def use_of(rv: TensorVariable, clients: Clients) -> Use:
             is_vector = is_first and others[0].type.ndim == rv.ndim == 1
             use = use._replace(is_chosen=True, chosen=others[0] if is_vector else None)
             is_indexed = True
+            are_rows = is_first and node.op.idx_list == (0,) and output.ndim == rv.ndim
         elif isinstance(node.op, Join) and is_alone:
             if use.addends and not any(map(_is_sum, clients.get(output, []))):
                 break
@@ -113,14 +115,17 @@ def use_of(rv: TensorVariable, clients: Clients) -> Use:
             # What is added to the entries is part of the sums: it need not be part of a mean.
             use = use._replace(axis=node.op.axis, addends=[])
         elif is_elemwise(node, ps.Mul) and is_alone and not use.addends:
-            if use.is_chosen and not all(all(x.type.broadcastable) for x in others):
+            # Rows that are chosen may be multiplied by a row, other entries that are by a number.
+            same = slice(1 if are_rows else None)
+            if use.is_chosen and not all(all(x.type.broadcastable[same]) for x in others):
                 break
-            if not use.is_chosen and not (
-                _may_have_shape_of(output, rv)
+            keeps_axes = are_rows or not use.is_chosen
+            if keeps_axes and not (
+                _may_have_shape_of(output, rv, first=int(are_rows))
                 and all(use.axis is None or x.type.broadcastable[use.axis] for x in others)
             ):
                 break
-            use.factors.extend(x.squeeze() if use.is_chosen else x for x in others)
+            use.factors.extend(x if keeps_axes else x.squeeze() for x in others)
         elif is_elemwise(node, ps.Add) and is_alone and output.ndim == rv.ndim:
             if not use.is_chosen and not _may_have_shape_of(output, rv):
                 break
@@ -135,9 +140,9 @@ def _is_sum(node: Apply) -> bool:
     return isinstance(node.op, CumOp) and node.op.mode == "add"
 
 
-def _may_have_shape_of(x: TensorVariable, rv: TensorVariable) -> bool:
-    """Whether a product or sum with a variable has its shape, as far as that is known."""
-    pairs = zip(x.type.shape, rv.type.shape, strict=False)
+def _may_have_shape_of(x: TensorVariable, rv: TensorVariable, *, first: int = 0) -> bool:
+    """Whether a product or sum with a variable has its shape from an axis on, if that is known."""
+    pairs = zip(x.type.shape[first:], rv.type.shape[first:], strict=False)
     return x.ndim == rv.ndim and all(n == m or m is None for n, m in pairs)
 
 

@@ -82,8 +82,9 @@ class ScaledProduct(NamedTuple):
 
     @property
     def shares_scales(self) -> bool:
-        """Whether its entries share a scale, or sums determine those that are small."""
-        return self.axis is not None or all(self.log_scale.type.broadcastable)
+        """Whether entries share scales, of fewer axes, or sums determine those that are small."""
+        n_axes = self.log_scale.type.broadcastable.count(False)
+        return self.axis is not None or n_axes < max(1, self.deviation.ndim)
 
     def coordinate(self, exponent: TensorVariable) -> ScaledCoordinate | SummedCoordinate:
         """Return the coordinate with given exponents of the scale, or shares of the sum."""

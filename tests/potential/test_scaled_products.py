@@ -66,6 +66,27 @@ def test_the_logarithm_of_the_scale(effect):
     np.testing.assert_allclose(np.broadcast_to(log_scale, 3), FOUND[effect](np.exp(-0.7), 0.4))
 
 
+COLUMNS = {
+    "product first": lambda z, scale, x: (z * scale)[GROUP] * x,
+    "rows first": lambda z, scale, x: z[GROUP] * scale * x,
+    "data first": lambda z, scale, x: z[GROUP] * x * scale,
+}
+
+
+@pytest.mark.parametrize("kind", COLUMNS)
+def test_scales_of_the_columns_of_a_matrix(kind):
+    x = np.random.default_rng(1).standard_normal((6, 2))
+    with pm.Model() as model:
+        scale, z = pm.HalfNormal("scale", shape=2), pm.Normal("z", shape=(3, 2))
+        pm.Normal("y", COLUMNS[kind](z, scale, x).sum(axis=1), 1.0, observed=Y)
+    found = scaled_products(model, model.continuous_value_vars)
+    assert list(found) == ([] if kind == "data first" else ["z"])
+    for one in found.values():
+        assert one.shares_scales
+        log_scale = one.log_scale.eval({model.rvs_to_values[scale]: [0.5, -1.0]})
+        np.testing.assert_allclose(np.broadcast_to(log_scale, (3, 2)), [[0.5, -1.0]] * 3)
+
+
 SCALES = {
     "dims": lambda: pm.HalfNormal("scale", dims="group"),
     "between zero and a bound": lambda: pm.Uniform("scale", 0.0, 5.0),

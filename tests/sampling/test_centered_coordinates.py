@@ -118,15 +118,19 @@ def test_scales_that_differ_from_entry_to_entry_need_halves(model, options, move
     assert problem.is_nonsmooth == bool(moved)
 
 
-@pytest.mark.parametrize("n_groups", [12, 120])
-def test_scales_that_entries_share_need_none(n_groups):
-    rng = np.random.default_rng(6)
-    group = np.repeat(np.arange(n_groups), 50)
-    y = rng.standard_normal(n_groups)[group] + rng.standard_normal(len(group))
-    with pm.Model():
-        g, outcome = pm.Minibatch(group, y, batch_size=60)
-        effect = pm.HalfNormal("tau") * pm.Normal("z", shape=n_groups)
-        pm.Normal("y", effect[g], 1.0, observed=outcome, total_size=len(y))
+@pytest.mark.parametrize("shape", [(12,), (120,), (120, 2), (10, 12)])
+def test_scales_that_entries_share_need_none(shape):
+    """One scale, or one of each column, as with `z * tau` for intercepts and slopes."""
+    rng, n_groups = np.random.default_rng(6), shape[0]
+    group = np.repeat(np.arange(n_groups), 6_000 // n_groups)
+    x = rng.standard_normal((len(group), *shape[1:]))
+    of_group = rng.standard_normal(shape)[group] * x
+    y = of_group.reshape(len(x), -1).sum(axis=1) + rng.standard_normal(len(x))
+    with pm.Model() as model:
+        effect = pm.HalfNormal("tau", shape=shape[1:]) * pm.Normal("z", shape=shape)
+        mean = effect[group] * x
+        pm.Normal("y", mean.sum(axis=1) if shape[1:] else mean, 1.0, observed=y)
+    with pmg.minibatch(model, batch_size=60):
         problem = pmg.SGNHT().sampler.problem
     assert any(v.coordinate for v in problem.variables)
     assert not problem.is_nonsmooth
