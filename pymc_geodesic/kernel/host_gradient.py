@@ -171,9 +171,8 @@ class HostGradient:
 
         Rows that ``are_drawn`` by weight have their factors; those of a pass have none.
         """
-        if not are_drawn or self.weights is None:
-            return list(self.conditioned), self._evaluate
-        return [*self.conditioned, self.weights.factors], self._evaluate_weighted
+        factors = self.weights.factors if are_drawn and self.weights is not None else []
+        return [*self.conditioned, *factors], self._evaluate_weighted if factors else self._evaluate
 
     @cached_property
     def _evaluate_weighted(self) -> Evaluated:

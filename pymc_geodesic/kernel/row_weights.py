@@ -51,8 +51,9 @@ class RowWeights:
 
     Attributes
     ----------
-    factors : ndarray, shape (row,)
-        By what the terms of each row are multiplied, in single precision.
+    factors : list of ndarray, shape (row,)
+        By what the terms of each row are multiplied, in single precision: one array, or none if all
+        rows are alike.
     listed : ndarray of int
         The row at each place of the list.
     """
@@ -62,9 +63,11 @@ class RowWeights:
         self._given = read_only(counts), None if groups is None else read_only(groups)
         n, self._order = len(counts), _order(len(counts), groups)
         self.listed = np.repeat(self._order, 1 + counts[self._order].astype("int64"))
-        # JAX uses this memory as it is, in every call.
-        self.factors = aligned_empty((n,), np.dtype("float32"))
-        self.factors[:] = len(self.listed) / (n * (1.0 + counts))
+        self.factors = []
+        if np.any(counts):
+            # JAX uses this memory as it is, in every call.
+            self.factors = [aligned_empty((n,), np.dtype("float32"))]
+            self.factors[0][:] = len(self.listed) / (n * (1.0 + counts))
         self._key = _digest(counts) + _digest(self._order)
         ALIVE[self._key] = self
 
@@ -82,6 +85,17 @@ class RowWeights:
         # Rounded sums, and not sums of rounded numbers: many small rows together keep their share.
         ends = np.floor(np.cumsum(sizes) * (LENGTH * len(sizes) / np.sum(sizes)))
         return cls(np.minimum(np.diff(ends, prepend=0.0), MOST).astype("uint16"), groups)
+
+    @classmethod
+    def alike(cls, groups: np.ndarray) -> RowWeights:
+        """Draw all rows alike, evenly from groups.
+
+        Parameters
+        ----------
+        groups : ndarray of int, shape (row,)
+            The group of each row.
+        """
+        return cls(np.zeros(len(groups), "uint16"), groups)
 
     def draw(self, rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
         """Draw the rows of batches, along the last axis."""
@@ -104,7 +118,7 @@ class RowWeights:
             One for weights that are all the same.
         """
         squares = np.square(sizes, dtype=float)
-        total = np.sum(squares * self.factors)
+        total = np.sum(squares * self.factors[0]) if self.factors else 0.0
         return float(np.sum(squares) / total) if total > 0 else 1.0
 
     def __reduce__(self) -> tuple[Any, tuple[bytes, tuple[np.ndarray, np.ndarray | None]]]:

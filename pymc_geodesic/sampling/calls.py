@@ -24,6 +24,7 @@ from pymc_geodesic.sampling.inputs import (
     can_damp,
     can_halve,
     center_of,
+    factors_of,
     is_controlled,
     weights_of,
 )
@@ -156,7 +157,7 @@ class Calls:
         controlled = is_controlled(chain)
         length = self._padded_length or self.length(chain)
         form = controlled, self._halved(chain), self._has_one_step_size(chain), type(chain.mass)
-        key = *form, length, chain.batches.times, weights_of(chain) is not None
+        key = *form, length, chain.batches.times, bool(factors_of(chain))
         if key not in self._kernels:
             self._kernels[key] = self._make_kernel(chain)
         return self._kernels[key]
@@ -180,7 +181,7 @@ class Calls:
         rows = chain.batches.trial(n_steps, self.reader)
         of_rows = problem.potential
         return TransitionKernel(
-            of_rows if weights_of(chain) is None else of_rows.weighted(),
+            of_rows.weighted() if factors_of(chain) else of_rows,
             algorithm.dynamics,
             noise_model=self.noise,
             example=self._without_moving(chain, [], n_steps, rows),
@@ -244,7 +245,7 @@ class Calls:
             center=center_of(chain),
             fresh=randomness.fresh,
             reference=chain.monitors.reference.arrays,
-            weights=() if (weights := weights_of(chain)) is None else [weights.factors],
+            weights=factors_of(chain),
         )
 
     def _noise_model(self) -> NoiseModel:

@@ -23,6 +23,7 @@ __all__ = [
     "can_damp",
     "can_halve",
     "center_of",
+    "factors_of",
     "is_controlled",
     "weights_of",
 ]
@@ -64,6 +65,12 @@ def weights_of(chain: GradientChain) -> RowWeights | None:
     """Return the weights by which a chain draws rows; None if all are alike."""
     center = chain.tuning.center if chain.tuning is not None and chain.tuning.controlled else None
     return None if center is None else center.weights
+
+
+def factors_of(chain: GradientChain) -> list[np.ndarray]:
+    """Return by what the terms of rows are multiplied: nothing where all rows are alike."""
+    weights = weights_of(chain)
+    return [] if weights is None else weights.factors
 
 
 def center_of(chain: GradientChain) -> CenterArrays:

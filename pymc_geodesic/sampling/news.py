@@ -11,6 +11,7 @@ import numpy as np
 
 from pymc.stats.convergence import SamplerWarning, WarningType
 
+from pymc_geodesic.kernel.row_weights import RowWeights
 from pymc_geodesic.kernel.streams import BatchStream
 from pymc_geodesic.run_record import of_modes
 from pymc_geodesic.sampling.chain import Chain, GradientChain, Settings, Tuning
@@ -63,14 +64,14 @@ def news_of_tuning(
     if tuning is None or tuning.found is None or not tuning.reports:
         return None
     center = tuning.center if tuning.controlled else None
-    is_weighed = center is not None and center.weights is not None
+    weights = None if center is None else center.weights
     unit = " posterior scales" if has_velocity else ""
     parts = [
         f"step size {settings.step_size:.3g}{unit}{'' if proposed_step is None else ', as given'}",
         *(f"{name} {value:.3g}" for name, value in settings.parameters.items()),
         f"{settings.n_steps} transitions per draw",
         _gradients(tuning, has_batches),
-        *_rows(chain.batches, is_weighed=is_weighed),
+        *_rows(chain.batches, weights),
         *(["friction by the halves of each batch"] if tuning.found.halved else []),
     ]
     text = f"{name} tuned itself: {', '.join(parts)}"
@@ -136,14 +137,16 @@ def _share_of_noise(settings: Settings, mean_noise: float) -> float:
     return share_of_noise(settings.step_size, settings.parameters["diffusion"], mean_noise)
 
 
-def _rows(batches: BatchStream, *, is_weighed: bool) -> list[str]:
+def _rows(batches: BatchStream, weights: RowWeights | None) -> list[str]:
     """Tell how rows are drawn, and name those of a batch if they are not those of the model."""
-    by_weight = ["rows by their weight"] if is_weighed else []
+    drawn = []
+    if weights is not None:
+        drawn = ["rows by their weight" if weights.factors else "rows evenly from groups"]
     if batches.times == 1:
-        return by_weight
+        return drawn
     sizes = " and ".join(f"{size:,}" for _, size in batches.sizes)
     larger = f"{sizes} rows per batch, {batches.times} times the model's, to keep the noise small"
-    return [*by_weight, larger]
+    return [*drawn, larger]
 
 
 def warning_of(name: str, chain: GradientChain, diverging: bool) -> SamplerWarning | None:

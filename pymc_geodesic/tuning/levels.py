@@ -7,8 +7,9 @@ from __future__ import annotations
 import numpy as np
 
 from pymc_geodesic.kernel.host_gradient import HostGradient
+from pymc_geodesic.kernel.row_weights import RowWeights
 
-__all__ = ["MANY_ROWS", "rows_for_levels", "smallest_groups"]
+__all__ = ["MANY_ROWS", "rows_for_levels", "share_evenly", "smallest_groups"]
 
 # Rows of an effect, on average, that tell its curvature to a quarter, and to an eighth.
 FEW_ROWS, MANY_ROWS = 16, 64
@@ -43,3 +44,16 @@ def rows_for_levels(gradient: HostGradient, least: int, *, of_each: int = FEW_RO
     groups = smallest_groups(gradient)
     n_levels = 0 if groups is None else int(np.max(groups)) + 1
     return max(least, of_each * min(n_levels, MOST_LEVELS))
+
+
+def share_evenly(gradient: HostGradient) -> None:
+    """Draw batches evenly from the groups of rows, if nothing else says how to draw them.
+
+    Numbers of rows that differ from batch to batch are most of the noise of an effect. It is gone
+    where batches hold a row of each group, and so they do while noise is measured.
+    """
+    if gradient.weights is not None or gradient.is_stream or len(gradient.n_rows) != 1:
+        return
+    if (groups := smallest_groups(gradient)) is not None:
+        gradient.weights = RowWeights.alike(groups)
+        gradient.times = max(1, -(-int(np.max(groups) + 1) // gradient.batch_sizes[0]))

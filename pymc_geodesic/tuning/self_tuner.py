@@ -20,7 +20,7 @@ from pymc_geodesic.mass.low_rank import LowRankMass
 from pymc_geodesic.stages import stage
 from pymc_geodesic.tuning.all_rows_frame import FEW_PAIRS, by_weight, weigh, with_all_rows
 from pymc_geodesic.tuning.frame import Frame
-from pymc_geodesic.tuning.levels import rows_for_levels
+from pymc_geodesic.tuning.levels import rows_for_levels, share_evenly
 from pymc_geodesic.tuning.spacing import shrunk_covariance, shrunk_variances
 from pymc_geodesic.tuning.surroundings import Anchor, Center, Findings, InFrame, OnSimplex
 from pymc_geodesic.tuning.unbalanced import with_unbalanced
@@ -123,6 +123,8 @@ class SelfTuner:
             anchor = self._surroundings.anchor(start, rng, movable=movable)
             if self._sees_all_rows:
                 anchor = self._with_all_rows(anchor, start, rng)
+        if self._sees_all_rows:
+            share_evenly(self.gradient)
         point, mass, rows = anchor.point, anchor.mass, anchor.rows
         center = self.center_at(point) if self.reduction is not None else None
         draw = partial(self._surroundings.near, mass=mass, curvature=anchor.curvature, rng=rng)
@@ -213,7 +215,7 @@ class SelfTuner:
         points, center = [draws[i] for i in chosen], found.center
         if center is not None and not found.is_gaussian:
             mean = self._mean(draws)
-            if center.weights is not None:
+            if center.weights is not None and center.weights.factors:
                 weigh(self.gradient, mean, mass=mass, rng=deepcopy(rng), n_pairs=FEW_PAIRS)
             center = self.center_at(mean)
         again = self._measure(points, mass, center, rows, rng, is_gaussian=found.is_gaussian)
@@ -251,7 +253,8 @@ class SelfTuner:
         if controlled is None:
             return none._replace(noise=plain)
         ratio = controlled.mean / plain.mean if plain.mean > 0 else 1.0
-        is_weighed = self.gradient.weights is not None
+        weights = self.gradient.weights
+        is_weighed = weights is not None and bool(weights.factors)
         pays = self.reduction == "control_variates" or ratio < PAYS_BELOW or is_weighed
         noise = controlled if pays else plain
         if self._by_entry:
@@ -263,7 +266,7 @@ class SelfTuner:
                 center=there if pays else None,
                 rng=rng,
             )
-        times = self.gradient.times if is_weighed else 1
+        times = 1 if weights is None else self.gradient.times
         found = Findings(mass, noise, curvature, ratio, pays, center, is_gaussian)
         return found.of_batches(1 / times)
 

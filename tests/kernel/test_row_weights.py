@@ -24,7 +24,7 @@ def sizes():
 @pytest.mark.parametrize("power", [0, 1])
 def test_factors_are_the_inverse_of_the_frequencies(sizes, power):
     weights = RowWeights.proportional_to(sizes**power)
-    shares = 1 / (N * weights.factors.astype(float))
+    shares = 1 / (N * weights.factors[0].astype(float))
     assert shares.sum() == pytest.approx(1, rel=1e-6)
     drawn = weights.draw(np.random.default_rng(2), (300, 1000))
     counts = np.bincount(drawn.ravel(), minlength=N)
@@ -34,16 +34,16 @@ def test_factors_are_the_inverse_of_the_frequencies(sizes, power):
 
 def test_shares_follow_the_sizes_above_a_fifth_that_is_uniform(sizes):
     weights = RowWeights.proportional_to(sizes)
-    shares = 1 / (N * weights.factors.astype(float))
+    shares = 1 / (N * weights.factors[0].astype(float))
     expected = 0.2 / N + 0.8 * sizes / sizes.sum()
     assert np.abs(shares - expected).max() <= 1 / (5 * N) + 1e-9
-    assert weights.factors.max() <= 5
+    assert weights.factors[0].max() <= 5
 
 
 def test_many_small_rows_keep_their_common_share():
     sizes = np.append(np.full(2 * N, 1e-4), np.ones(N))
     weights = RowWeights.proportional_to(sizes)
-    of_small = np.sum(1 / (3 * N * weights.factors[: 2 * N]))
+    of_small = np.sum(1 / (3 * N * weights.factors[0][: 2 * N]))
     assert of_small == pytest.approx(0.2 * 2 / 3 + 0.8 * 2e-4, abs=1e-3)
 
 
@@ -51,7 +51,7 @@ def test_many_small_rows_keep_their_common_share():
 def test_each_half_of_a_batch_has_the_expected_rows_of_every_group(sizes, size):
     groups = np.random.default_rng(6).integers(0, 9, N)
     weights = RowWeights.proportional_to(sizes, groups)
-    shares = np.bincount(groups, 1 / (N * weights.factors.astype(float)))
+    shares = np.bincount(groups, 1 / (N * weights.factors[0].astype(float)))
     drawn = weights.draw(np.random.default_rng(7), (4000, size))
     for half in (drawn[:, : size // 2], drawn[:, size // 2 :]):
         counts = np.array([np.bincount(batch, minlength=9) for batch in groups[half]])
@@ -64,7 +64,7 @@ def test_each_half_of_a_batch_has_the_expected_rows_of_every_group(sizes, size):
 def test_halves_of_a_batch_are_independent(sizes):
     weights = RowWeights.proportional_to(sizes)
     drawn = weights.draw(np.random.default_rng(8), (20_000, 10))
-    first, second = (weights.factors * sizes)[drawn].reshape(-1, 2, 5).sum(axis=2).T
+    first, second = (weights.factors[0] * sizes)[drawn].reshape(-1, 2, 5).sum(axis=2).T
     assert abs(np.corrcoef(first, second)[0, 1]) < 4 / np.sqrt(len(drawn))
 
 
@@ -91,7 +91,7 @@ def test_the_gain_is_that_of_the_variance_of_a_weighted_sum(sizes):
     weights = RowWeights.proportional_to(sizes)
     signs = np.random.default_rng(4).choice([-1.0, 1.0], N)
     drawn = weights.draw(np.random.default_rng(5), (20_000,))
-    by_weight = np.mean((weights.factors * signs * sizes)[drawn] ** 2)
+    by_weight = np.mean((weights.factors[0] * signs * sizes)[drawn] ** 2)
     assert np.mean(sizes**2) / by_weight == pytest.approx(weights.gain(sizes), rel=0.05)
     # Weights of other rows lose.
     assert RowWeights.proportional_to(sizes[::-1]).gain(sizes) < 1
