@@ -110,7 +110,8 @@ def checked_with_rows(
     suspicion = _suspicion(stats, chains, accepted=accepted)
     if suspicion.is_any:
         share = max(share, SHARE_IF_SUSPICIOUS)
-    is_weighed = sampler.tuning is not None and sampler.tuning.gradient.weights is not None
+    weights = None if sampler.tuning is None else sampler.tuning.gradient.weights
+    is_weighed = weights is not None and bool(weights.factors)
     try:
         gradients, why_not = gradients_of_run(
             idata,

@@ -11,7 +11,8 @@ from pymc_geodesic.mass.arrays import VariableMasses, joined
 from pymc_geodesic.potential import Potential
 from pymc_geodesic.tuning.approximation import approximate
 from pymc_geodesic.tuning.frame import averaged_frame
-from pymc_geodesic.tuning.levels import rows_for_levels
+from pymc_geodesic.tuning.levels import rows_for_levels, share_evenly
+from pymc_geodesic.tuning.noise import measure_noise
 from pymc_geodesic.tuning.scales import first_scales
 from pymc_geodesic.tuning.secants import (
     AveragedCurvature,
@@ -70,6 +71,44 @@ def test_as_many_rows_are_evaluated_as_tell_something_of_each_level(setting):
     assert rows_for_levels(gradient, 10**6) == 10**6
     few, *_ = crossed(n_a=100)
     assert rows_for_levels(gradient_of(few), 10_000) == 10_000
+
+
+def test_batches_hold_as_many_rows_of_a_group_as_expected():
+    model, u, _ = crossed()
+    gradient = gradient_of(model)
+    share_evenly(gradient)
+    # A row of each of 1,500 groups in batches of 500.
+    assert gradient.times == 3
+    assert gradient.weights.factors == []
+    expected, rng = np.bincount(u) * (N_A / N), np.random.default_rng(10)
+    counts = [np.bincount(u[gradient.rows(rng)[0]], minlength=N_A) for _ in range(400)]
+    # Each half of a batch has one more or less.
+    assert np.abs(counts - expected).max() < 2
+    np.testing.assert_allclose(np.mean(counts, axis=0), expected, atol=5 * np.sqrt(0.5 / 400))
+
+
+def test_the_noise_of_effects_is_that_of_uneven_numbers():
+    """Rows of an effect differ in nothing but the effects of the other factor."""
+    model, u, i = crossed()
+    gradient, rng = gradient_of(model), np.random.default_rng(11)
+    shapes = gradient.manifold.shapes
+    widths = np.split(1 / np.sqrt(np.diag(exact(u, i))), [1, 1 + N_A])
+    widths = [np.reshape(width, shape) for width, shape in zip(widths, shapes, strict=True)]
+    masses = [width**-2.0 for width in widths]
+    mass = VariableMasses(masses, dense=[False] * 3, shapes=shapes, dtype="float64")
+    points = [[x * rng.standard_normal(x.shape) for x in widths] for _ in range(8)]
+
+    def noise_of_a(size):
+        center = [np.zeros(shape) for shape in shapes]
+        _, noise = measure_noise(gradient, points, mass=mass, center=center, rng=rng)
+        return size * float(np.mean(noise.by_entry[1]))
+
+    uneven = noise_of_a(1)
+    share_evenly(gradient)
+    # Half of the noise with a row of each group, one of two for each half of a batch.
+    assert noise_of_a(gradient.times) < 0.6 * uneven
+    gradient.times *= 4
+    assert noise_of_a(gradient.times) < 0.25 * uneven
 
 
 def test_the_curvature_of_each_effect_is_measured_as_it_is(setting):
