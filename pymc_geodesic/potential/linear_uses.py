@@ -107,11 +107,12 @@ def use_of(rv: TensorVariable, clients: Clients) -> Use:
         elif isinstance(node.op, Join) and is_alone:
             if use.addends and not any(map(_is_sum, clients.get(output, []))):
                 break
-            use = use._replace(is_chosen=True)
+            # Other entries may stand beside those of a row.
+            use, are_rows = use._replace(is_chosen=True, chosen=None), False
         elif _is_sum(node):
             if is_indexed or use.axis is not None:
-                # What the data say of sums of sums is not measured.
-                return use._replace(axis=None)
+                # What the data say of sums of sums, and what is added to these, is not measured.
+                return use._replace(axis=None, addends=[])
             # What is added to the entries is part of the sums: it need not be part of a mean.
             use = use._replace(axis=node.op.axis, addends=[])
         elif is_elemwise(node, ps.Mul) and is_alone and not use.addends:

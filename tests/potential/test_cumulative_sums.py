@@ -146,6 +146,14 @@ def test_what_is_no_walk(name):
     assert "z" not in found or found["z"].axis is None
 
 
+def test_what_is_added_to_sums_of_sums_is_no_mean_of_products():
+    def trend(z, tau, level):
+        return pt.cumsum(pm.Normal("drift", shape=N_WEEKS) + pt.cumsum(tau * z))
+
+    found = product_of(written(trend))
+    assert found.axis is found.mean is None
+
+
 def test_walks_of_pymc_are_left_as_they_are():
     with pm.Model() as model:
         tau, start = pm.HalfNormal("tau"), pm.Normal.dist(0.0, 1.0)

@@ -87,6 +87,25 @@ def test_scales_of_the_columns_of_a_matrix(kind):
         np.testing.assert_allclose(np.broadcast_to(log_scale, (3, 2)), [[0.5, -1.0]] * 3)
 
 
+def test_scales_of_the_columns_of_rows_beside_others_are_left_out():
+    """They are longer than the variable, whose own length `dims` do not tell the graph."""
+    with pm.Model(coords={"group": range(3), "of_group": range(2), "all": range(3)}) as model:
+        scale, z = pm.HalfNormal("scale", dims="all"), pm.Normal("z", dims=("group", "of_group"))
+        effects = pt.concatenate([z[GROUP], np.ones((6, 1))], axis=1) * scale
+        pm.Normal("y", effects.sum(axis=1), 1.0, observed=Y)
+    assert scaled_products(model, model.continuous_value_vars) == {}
+
+
+def test_what_is_added_to_rows_beside_others_is_no_mean():
+    with pm.Model() as model:
+        group, y = pm.Minibatch(GROUP, Y, batch_size=4)
+        tau, m, z = pm.HalfNormal("tau"), pm.Normal("m", shape=3), pm.Normal("z", shape=3)
+        effects = pt.concatenate([tau * z[group], [0.0]]) + pt.concatenate([m[group], [0.0]])
+        pm.Normal("y", effects[:-1], 1.0, observed=y, total_size=6)
+    found = scaled_products(model, model.continuous_value_vars)
+    assert found["z"].mean is None
+
+
 SCALES = {
     "dims": lambda: pm.HalfNormal("scale", dims="group"),
     "between zero and a bound": lambda: pm.Uniform("scale", 0.0, 5.0),
