@@ -62,8 +62,11 @@ def is_controlled(chain: GradientChain) -> bool:
 
 
 def weights_of(chain: GradientChain) -> RowWeights | None:
-    """Return the weights by which a chain draws rows; None if all are alike."""
-    center = chain.tuning.center if chain.tuning is not None and chain.tuning.controlled else None
+    """Return the weights by which a chain draws rows; None if each is drawn independently.
+
+    Noise was measured with them, also that of gradients without control variates.
+    """
+    center = None if chain.tuning is None else chain.tuning.center
     return None if center is None else center.weights
 
 

@@ -16,6 +16,7 @@ from pymc_geodesic.kernel.streams import BatchStream
 from pymc_geodesic.run_record import of_modes
 from pymc_geodesic.sampling.chain import Chain, GradientChain, Settings, Tuning
 from pymc_geodesic.sampling.forecast import News, forecast, noise_warning
+from pymc_geodesic.sampling.inputs import weights_of
 from pymc_geodesic.sampling.larger_batches import share_of_noise
 from pymc_geodesic.sampling.monitors import RAN_OFF_ADVICE
 from pymc_geodesic.tuning.thermostat_settling import ThermostatSettling
@@ -63,15 +64,13 @@ def news_of_tuning(
     settings, tuning = chain.settings, chain.tuning
     if tuning is None or tuning.found is None or not tuning.reports:
         return None
-    center = tuning.center if tuning.controlled else None
-    weights = None if center is None else center.weights
     unit = " posterior scales" if has_velocity else ""
     parts = [
         f"step size {settings.step_size:.3g}{unit}{'' if proposed_step is None else ', as given'}",
         *(f"{name} {value:.3g}" for name, value in settings.parameters.items()),
         f"{settings.n_steps} transitions per draw",
         _gradients(tuning, has_batches),
-        *_rows(chain.batches, weights),
+        *_rows(chain.batches, weights_of(chain)),
         *(["friction by the halves of each batch"] if tuning.found.halved else []),
     ]
     text = f"{name} tuned itself: {', '.join(parts)}"

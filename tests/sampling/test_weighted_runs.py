@@ -12,6 +12,8 @@ from scipy.special import expit
 
 import pymc_geodesic as pmg
 
+from pymc_geodesic.sampling import begin, run
+
 N = 60_000
 
 
@@ -64,3 +66,19 @@ def test_a_run_goes_on_from_disk_with_its_weights(tmp_path):
     options.pop("chains"), options.pop("random_seed")
     longer = pmg.resume(path, model=made, draws=30, **options)
     np.testing.assert_array_equal(longer.posterior["beta"], whole.posterior["beta"])
+
+
+def test_rows_are_drawn_as_noise_was_measured_without_control_variates(monkeypatch):
+    monkeypatch.setattr("pymc_geodesic.tuning.self_tuner.PAYS_BELOW", 0.0)
+    rng, group = np.random.default_rng(2), np.arange(3_000) % 30
+    with pm.Model():
+        g, y = pm.Minibatch(group, rng.standard_normal(3_000), batch_size=60)
+        a = pm.Normal("a", shape=30)
+        pm.Normal("y", a[g], 1.0, observed=y, total_size=3_000)
+        sampler = pmg.SGNHT().sampler
+    chains, *_ = run(sampler, [begin(sampler, random_seed=1, tune=20, draws=5)], 20)
+    assert not chains[0].tuning.controlled
+    [rows] = sampler.calls.randomness(chains[0], 50).rows
+    counts = [np.bincount(group[of_one], minlength=30) for of_one in rows]
+    expected = rows.shape[1] / 30
+    assert np.abs(counts - np.full(30, expected)).max() < 2
