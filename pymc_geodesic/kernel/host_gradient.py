@@ -24,7 +24,7 @@ from pymc_geodesic.kernel.host_functions import (
 from pymc_geodesic.kernel.interpreted import clock, seconds_of
 from pymc_geodesic.kernel.reader import checked_batches, checked_blocks, possible_rows
 from pymc_geodesic.kernel.representatives import Representatives
-from pymc_geodesic.kernel.row_weights import RowWeights
+from pymc_geodesic.kernel.row_weights import RowWeights, factors_by
 from pymc_geodesic.potential import Potential
 from pymc_geodesic.potential.stream import StreamSource
 
@@ -85,7 +85,7 @@ class HostGradient:
         What makes calls of :meth:`partition_sum` and :meth:`partition_rows` in other processes,
         ``(method, arguments of each call) -> results``.
     weights : RowWeights or None
-        By what rows are drawn, and hence weighed: so many ``times`` as a batch of the model has.
+        By what rows are drawn, and weighed if they differ: so many ``times`` as a batch has.
     seconds_per_pass : float
         Of the processor for the last evaluation with all rows; NaN before the first.
     """
@@ -127,7 +127,7 @@ class HostGradient:
         self._write(self.potential)
 
     def rows(self, rng: np.random.Generator, size: int | None = None) -> list[np.ndarray]:
-        """Draw rows of every source: a batch, or ``size`` different ones, or ones by weight.
+        """Draw rows of every source: a batch, or ``size`` different ones, or some by weights.
 
         Of a stream ``SUBSAMPLE`` rows stand for all: random ones, if the loader has them.
         """
@@ -135,7 +135,8 @@ class HostGradient:
             sample, batch_size = self._first_rows(self._stream), self._stream.batch_size
             return [sample if size else sample[rng.integers(0, len(sample), batch_size)]]
         if self.weights is not None:
-            return [self.weights.draw(rng, (size or self.times * self.batch_sizes[0],))]
+            batch = (self.times * self.batch_sizes[0],)
+            return [self.weights.sample(rng, size) if size else self.weights.draw(rng, batch)]
         if size is None:
             pairs = zip(self.n_rows, self.batch_sizes, strict=True)
             return [rng.integers(0, n, batch) for n, batch in pairs]
@@ -171,7 +172,7 @@ class HostGradient:
 
         Rows that ``are_drawn`` by weight have their factors; those of a pass have none.
         """
-        factors = self.weights.factors if are_drawn and self.weights is not None else []
+        factors = factors_by(self.weights) if are_drawn else []
         return [*self.conditioned, *factors], self._evaluate_weighted if factors else self._evaluate
 
     @cached_property

@@ -90,7 +90,7 @@ class Inputs(NamedTuple):
     reference : sequence
         Means that choose the fields of these temperatures.
     weights : sequence
-        Factors of all rows, where rows are drawn by weight; else empty.
+        Factors of all rows, where these differ; else empty.
     made : array of bool, optional
         True for the transitions to make, then False for unused room; the kernel adds it.
     """

@@ -24,6 +24,7 @@ from __future__ import annotations
 
 import hashlib
 
+from copy import deepcopy
 from typing import Any
 from weakref import WeakValueDictionary
 
@@ -32,7 +33,7 @@ import numpy as np
 from pymc_geodesic.arrays import Array
 from pymc_geodesic.kernel.jax.resident import aligned_empty
 
-__all__ = ["RowWeights", "read_only", "systematic"]
+__all__ = ["RowWeights", "factors_by", "read_only", "systematic"]
 
 # Places by weight for each row: a fifth of the draws is uniform.
 LENGTH = 4
@@ -40,7 +41,7 @@ MOST = np.iinfo("uint16").max
 
 
 class RowWeights:
-    """Draw rows by weight.
+    """Draw rows by weight, or all alike, and evenly from groups.
 
     Parameters
     ----------
@@ -102,6 +103,10 @@ class RowWeights:
         *outer, size = shape
         return self.listed[systematic(rng.random((*outer, 2)), size, len(self.listed), np)]
 
+    def sample(self, rng: np.random.Generator, size: int) -> np.ndarray:
+        """Draw rows in random order: parts of a batch would be of few groups."""
+        return deepcopy(rng).permutation(self.draw(rng, (size,)))
+
     def gain(self, sizes: np.ndarray) -> float:
         """Return by which factor these weights lower the variance of sums over rows.
 
@@ -124,6 +129,11 @@ class RowWeights:
     def __reduce__(self) -> tuple[Any, tuple[bytes, tuple[np.ndarray, np.ndarray | None]]]:
         """Keep what is not much: chains are copied often."""
         return _restored, (self._key, self._given)
+
+
+def factors_by(weights: RowWeights | None) -> list[np.ndarray]:
+    """Return by what the terms of rows are multiplied: nothing where all rows are alike."""
+    return [] if weights is None else weights.factors
 
 
 def systematic(begins: Array, size: int, n_places: int, arrays: Any) -> Array:

@@ -13,6 +13,7 @@ import xarray as xr
 from pymc.model import Model
 from pymc.stats.convergence import SamplerWarning, WarningType
 
+from pymc_geodesic.kernel.row_weights import factors_by
 from pymc_geodesic.monte_carlo import mean_and_mcse, z_score
 from pymc_geodesic.run_record import read_records
 from pymc_geodesic.runs.direction_coordinates import MOST_COORDINATES, direction_draws
@@ -110,8 +111,8 @@ def checked_with_rows(
     suspicion = _suspicion(stats, chains, accepted=accepted)
     if suspicion.is_any:
         share = max(share, SHARE_IF_SUSPICIOUS)
-    weights = None if sampler.tuning is None else sampler.tuning.gradient.weights
-    is_weighed = weights is not None and bool(weights.factors)
+    tuning = sampler.tuning
+    is_weighed = tuning is not None and bool(factors_by(tuning.gradient.weights))
     try:
         gradients, why_not = gradients_of_run(
             idata,
@@ -119,7 +120,7 @@ def checked_with_rows(
             model,
             seconds=share * seconds,
             most=MOST,
-            is_worth_it=sampler.tuning is not None or suspicion.is_any or seconds >= LONG,
+            is_worth_it=tuning is not None or suspicion.is_any or seconds >= LONG,
             fewest=ENOUGH if is_weighed else FEWEST,
         )
         if gradients is None and is_weighed:

@@ -11,7 +11,7 @@ import numpy as np
 
 from pymc_geodesic.algorithms.algorithm import Algorithm
 from pymc_geodesic.kernel.interface import CenterArrays
-from pymc_geodesic.kernel.row_weights import RowWeights
+from pymc_geodesic.kernel.row_weights import RowWeights, factors_by
 from pymc_geodesic.manifolds import Product
 from pymc_geodesic.potential import Potential
 from pymc_geodesic.potential.estimator import has_halves
@@ -72,8 +72,7 @@ def weights_of(chain: GradientChain) -> RowWeights | None:
 
 def factors_of(chain: GradientChain) -> list[np.ndarray]:
     """Return by what the terms of rows are multiplied: nothing where all rows are alike."""
-    weights = weights_of(chain)
-    return [] if weights is None else weights.factors
+    return factors_by(weights_of(chain))
 
 
 def center_of(chain: GradientChain) -> CenterArrays:

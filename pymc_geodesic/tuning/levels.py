@@ -50,10 +50,13 @@ def share_evenly(gradient: HostGradient) -> None:
     """Draw batches evenly from the groups of rows, if nothing else says how to draw them.
 
     Numbers of rows that differ from batch to batch are most of the noise of an effect. It is gone
-    where batches hold a row of each group, and so they do while noise is measured.
+    where batches hold a row of each group, and so they do while noise is measured, unless levels
+    are too many. Where the terms of rows are not known, a few may outweigh all others. These are
+    looked for among rows that are drawn independently.
     """
-    if gradient.weights is not None or gradient.is_stream or len(gradient.n_rows) != 1:
+    if gradient.weights is not None or gradient.is_stream or gradient.terms_of_rows is None:
         return
     if (groups := smallest_groups(gradient)) is not None:
         gradient.weights = RowWeights.alike(groups)
-        gradient.times = max(1, -(-int(np.max(groups) + 1) // gradient.batch_sizes[0]))
+        n_levels = min(int(np.max(groups)) + 1, MOST_LEVELS)
+        gradient.times = -(-n_levels // gradient.batch_sizes[0])

@@ -15,6 +15,7 @@ from pymc.exceptions import SamplingError
 
 from pymc_geodesic.algorithms.demands import GradientNoise
 from pymc_geodesic.kernel.host_gradient import SUBSAMPLE, HostGradient
+from pymc_geodesic.kernel.row_weights import factors_by
 from pymc_geodesic.mass.arrays import JointMass, Mass, MassForm, joined
 from pymc_geodesic.mass.low_rank import LowRankMass
 from pymc_geodesic.stages import stage
@@ -215,7 +216,7 @@ class SelfTuner:
         points, center = [draws[i] for i in chosen], found.center
         if center is not None and not found.is_gaussian:
             mean = self._mean(draws)
-            if center.weights is not None and center.weights.factors:
+            if factors_by(center.weights):
                 weigh(self.gradient, mean, mass=mass, rng=deepcopy(rng), n_pairs=FEW_PAIRS)
             center = self.center_at(mean)
         again = self._measure(points, mass, center, rows, rng, is_gaussian=found.is_gaussian)
@@ -253,8 +254,7 @@ class SelfTuner:
         if controlled is None:
             return none._replace(noise=plain)
         ratio = controlled.mean / plain.mean if plain.mean > 0 else 1.0
-        weights = self.gradient.weights
-        is_weighed = weights is not None and bool(weights.factors)
+        is_weighed = bool(factors_by(self.gradient.weights))
         pays = self.reduction == "control_variates" or ratio < PAYS_BELOW or is_weighed
         noise = controlled if pays else plain
         if self._by_entry:
@@ -266,7 +266,7 @@ class SelfTuner:
                 center=there if pays else None,
                 rng=rng,
             )
-        times = 1 if weights is None else self.gradient.times
+        times = 1 if self.gradient.weights is None else self.gradient.times
         found = Findings(mass, noise, curvature, ratio, pays, center, is_gaussian)
         return found.of_batches(1 / times)
 

@@ -7,6 +7,7 @@ import pymc as pm
 import pytest
 
 from pymc_geodesic.kernel.host_gradient import HostGradient
+from pymc_geodesic.kernel.row_weights import RowWeights
 from pymc_geodesic.mass.arrays import VariableMasses, joined
 from pymc_geodesic.potential import Potential
 from pymc_geodesic.tuning.approximation import approximate
@@ -85,6 +86,39 @@ def test_batches_hold_as_many_rows_of_a_group_as_expected():
     # Each half of a batch has one more or less.
     assert np.abs(counts - expected).max() < 2
     np.testing.assert_allclose(np.mean(counts, axis=0), expected, atol=5 * np.sqrt(0.5 / 400))
+
+
+def test_parts_of_a_sample_hold_rows_of_all_groups():
+    """Searches of modes, and comparisons of theirs, take parts of it."""
+    model, _, i = crossed()
+    gradient = gradient_of(model)
+    gradient.weights = RowWeights.alike(i.astype("int32"))
+    [rows] = gradient.rows(np.random.default_rng(12), 10_000)
+    for part in np.split(rows, 10):
+        assert np.bincount(i[part], minlength=N_B).min() > 5
+
+
+def test_noise_is_not_measured_with_more_rows_than_serve(monkeypatch):
+    monkeypatch.setattr("pymc_geodesic.tuning.levels.MOST_LEVELS", 900)
+    gradient = gradient_of(crossed()[0])
+    share_evenly(gradient)
+    assert gradient.times == 2
+
+
+def test_rows_whose_terms_are_not_known_are_not_shared_evenly():
+    """A few of them may outweigh all others, which weights would have told."""
+    rng = np.random.default_rng(1)
+    with pm.Model() as model:
+        group, y = pm.Minibatch(np.arange(N) % 9, rng.standard_normal(N), batch_size=50)
+        a = pm.Normal("a", shape=9)
+
+        def logp(value, mean):
+            return (-0.5 * (value - mean) ** 2).sum()
+
+        pm.CustomDist("y", a[group], logp=logp, observed=y, total_size=N)
+    gradient = gradient_of(model)
+    share_evenly(gradient)
+    assert gradient.weights is None
 
 
 def test_the_noise_of_effects_is_that_of_uneven_numbers():

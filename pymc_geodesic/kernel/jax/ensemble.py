@@ -63,7 +63,7 @@ class DrawnRows(NamedTuple):
     n_rows : int
         Rows of the data.
     listed : ndarray of int or None
-        The row at each place of the list of :class:`RowWeights`, where rows are drawn by weight.
+        The row at each place of the list of :class:`RowWeights`, where rows are drawn by it.
     """
 
     n_rows: int
@@ -92,7 +92,7 @@ def one_call_of(
     n_steps : int
         Transitions of a call; the kernel may have room for more.
     are_listed : sequence of bool
-        Whether the rows of each source are drawn by weight.
+        Whether the rows of each source are drawn from such a list.
 
     Returns
     -------
