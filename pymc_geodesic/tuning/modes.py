@@ -149,7 +149,9 @@ def find_modes(
 
 def _frame(gradient: HostGradient, point: Point, mass: Mass, rows: list[np.ndarray]) -> Frame:
     """Return energies of some rows which near a point are those of all rows."""
-    if not any(len(row) < n for row, n in zip(rows, gradient.n_rows, strict=True)):
+    are_all = all(len(row) >= n for row, n in zip(rows, gradient.n_rows, strict=True))
+    # By weights, so many rows miss some and have others several times.
+    if are_all and gradient.weights is None:
         return Frame(gradient, mass, rows=rows)
     pairs = zip(gradient.whole(point).pulled_back, gradient(point, rows).pulled_back, strict=True)
     # Of a curved manifold it would be a change off the manifold, too.

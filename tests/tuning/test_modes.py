@@ -11,6 +11,7 @@ from scipy import stats
 from scipy.integrate import quad
 
 from pymc_geodesic.kernel.host_gradient import HostGradient
+from pymc_geodesic.kernel.row_weights import RowWeights
 from pymc_geodesic.mass.arrays import VariableMasses
 from pymc_geodesic.potential import Potential
 from pymc_geodesic.tuning.center import find_center
@@ -78,6 +79,28 @@ def test_two_roots_have_the_weights_of_their_priors(prior_mean, n_rows):
     np.testing.assert_allclose(weights, priors / priors.sum(), rtol=0.05)
     np.testing.assert_allclose(np.sort(values), [-root, root], rtol=0.02)
     assert float(values[found.own]) > 0
+
+
+@pytest.mark.parametrize("kind", ["alike", "by weight"])
+def test_the_weights_of_modes_are_those_of_all_rows(kind):
+    """A sample of 10,000 rows misses some, and has others several times."""
+    rng, n = np.random.default_rng(1), 9_000
+    x, group = 0.01 * rng.standard_normal(n), np.arange(n) % 30
+    y = 1.7 + 1.3 * x + rng.standard_normal(n)
+    with pm.Model() as model:
+        t = pm.Normal("t")
+        xb, yb = pm.Minibatch(x, y, batch_size=BATCH)
+        pm.Normal("y", t**2 + t * xb, 1.0, observed=yb, total_size=n)
+    search = Search(model, t=1.0)
+    by_weight = RowWeights.proportional_to(rng.lognormal(0.0, 1.0, n), group)
+    search.gradient.weights = RowWeights.alike(group) if kind == "alike" else by_weight
+    weights, values, _ = search()
+    ts = np.linspace(1.2, 1.4, 4_001)
+    log = [-0.5 * t**2 - 0.5 * np.sum((y - t**2 - t * x) ** 2) for t in np.append(ts, -ts)]
+    of_sides = np.exp(np.reshape(log, (2, -1)) - np.max(log)).sum(axis=1)
+    expected = of_sides / of_sides.sum()
+    order = np.argsort([-float(t) for t in values])
+    np.testing.assert_allclose(np.array(weights)[order], expected, rtol=0.05)
 
 
 def test_both_branches_of_a_product_weigh_the_same():
