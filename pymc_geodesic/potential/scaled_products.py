@@ -69,6 +69,8 @@ class ScaledProduct(NamedTuple):
         Logarithm of the scale, as a function of PyMC's values of other variables.
     deviation : ndarray
         Prior standard deviation of the variable, which broadcasts to it.
+    n_axes : int
+        Axes of the variable that are longer than one.
     mean : TensorVariable or None
         What the product, or the sum, is added to, if it differs from entry to entry.
     axis : int or None
@@ -77,14 +79,14 @@ class ScaledProduct(NamedTuple):
 
     log_scale: TensorVariable
     deviation: np.ndarray
+    n_axes: int
     mean: TensorVariable | None = None
     axis: int | None = None
 
     @property
     def shares_scales(self) -> bool:
         """Whether entries share scales, of fewer axes, or sums determine those that are small."""
-        n_axes = self.log_scale.type.broadcastable.count(False)
-        return self.axis is not None or n_axes < max(1, self.deviation.ndim)
+        return self.axis is not None or _n_axes(self.log_scale) < max(1, self.n_axes)
 
     def coordinate(self, exponent: TensorVariable) -> ScaledCoordinate | SummedCoordinate:
         """Return the coordinate with given exponents of the scale, or shares of the sum."""
@@ -136,9 +138,13 @@ def scaled_products(model: Model, values: Sequence[TensorVariable]) -> dict[str,
         if others and others <= known:
             [graph] = model.replace_rvs_by_values([log_scale])
             deviation = np.asarray(known_parameters(rv)[1], float)
-            found[rv] = ScaledProduct(graph, deviation, axis=uses[rv].axis)
+            found[rv] = ScaledProduct(graph, deviation, _n_axes(rv), axis=uses[rv].axis)
     means = _means({rv: uses[rv] for rv in found}, set(sampled), model)
     return {rv.name: x._replace(mean=means.get(rv)) for rv, x in found.items()}
+
+
+def _n_axes(x: TensorVariable) -> int:
+    return x.type.broadcastable.count(False)
 
 
 def _means(

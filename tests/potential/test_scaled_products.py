@@ -87,6 +87,15 @@ def test_scales_of_the_columns_of_a_matrix(kind):
         np.testing.assert_allclose(np.broadcast_to(log_scale, (3, 2)), [[0.5, -1.0]] * 3)
 
 
+@pytest.mark.parametrize("columns", [1, 2])
+def test_rows_of_one_entry_share_no_scale(columns):
+    with pm.Model() as model:
+        scale, z = pm.HalfNormal("scale", shape=(3, 1)), pm.Normal("z", shape=(3, columns))
+        pm.Normal("y", (z * scale)[GROUP].sum(axis=1), 1.0, observed=Y)
+    [found] = scaled_products(model, model.continuous_value_vars).values()
+    assert found.shares_scales == (columns > 1)
+
+
 def test_scales_of_the_columns_of_rows_beside_others_are_left_out():
     """They are longer than the variable, whose own length `dims` do not tell the graph."""
     with pm.Model(coords={"group": range(3), "of_group": range(2), "all": range(3)}) as model:
