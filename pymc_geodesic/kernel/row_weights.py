@@ -104,7 +104,7 @@ class RowWeights:
         return self.listed[systematic(rng.random((*outer, 2)), size, len(self.listed), np)]
 
     def sample(self, rng: np.random.Generator, size: int) -> np.ndarray:
-        """Draw rows in random order: parts of a batch would be of few groups."""
+        """Draw rows in random order, since parts of a batch hold rows of few groups."""
         return deepcopy(rng).permutation(self.draw(rng, (size,)))
 
     def gain(self, sizes: np.ndarray) -> float:

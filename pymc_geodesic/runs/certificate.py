@@ -69,7 +69,10 @@ NOTHING = (
     "from a normal distribution"
 )
 CONTRADICTED = "gradients of all rows at the draws contradict them"
-CORRECTED = "what was corrected did not follow the posterior, and nothing shows that these draws do"
+CORRECTED = (
+    "before they were corrected the draws did not follow the posterior, and nothing shows that "
+    "they do now"
+)
 # Of the same points, numbers that are held at once.
 MOST_NUMBERS = 5 * 10**6
 

@@ -65,7 +65,7 @@ def refine(
         means and standard deviations before and after, with the standard errors of the corrected
         ones. Moments for which the draws are more precise are left as they are; without any others,
         all draws are. Attributes ``verdict`` and ``verdict_reason`` of ``posterior`` say whether
-        the draws are certified.
+        the draws are certified. A verdict "do not use" remains unless they are.
 
     Raises
     ------
